@@ -1,0 +1,8 @@
+"""Every address of the product."""
+
+from django.contrib import admin
+from django.urls import include, path
+
+urlpatterns = [
+    path("admin/", admin.site.urls),
+]

@@ -1,0 +1,49 @@
+"""Which kind of evidence some bytes are, told by their content and never by their name."""
+
+import re
+
+from diagnosis.core.evidence import Evidence
+from diagnosis.core.words import EvidenceKind
+
+#: How much of the head is looked at, in bytes.
+HEAD_BYTES = 64 * 1024
+
+_PICKLE_PROTO = b"\x80"
+_FLIGHT_RECORDER_JSON = re.compile(rb'^\s*\{.{0,4096}?"(?:version|entries|pg_config|pg_status|comm_lib_version|nccl_version)"\s*:', re.S)
+_PLACEMENT_JSON = re.compile(rb'^\s*\[\s*(?:\]|\{[^{}]*"rank"\s*:[^{}]*"host"\s*:|\{[^{}]*"host"\s*:[^{}]*"rank"\s*:)', re.S)
+_TOPOLOGY_JSON = re.compile(rb'^\s*\{\s*"(?:hosts|links)"\s*:\s*\[', re.S)
+_TEXT_CONTROLS = frozenset(b"\t\n\r\x0b\x0c\x1b\x08\x07")
+
+
+def kind_of(evidence: Evidence) -> EvidenceKind:
+    """The evidence's kind: the uploader's word where given, else by the first 64 KiB."""
+    if evidence.size == 0:
+        return EvidenceKind.EMPTY
+    if evidence.kind is not None:
+        return evidence.kind
+    with evidence.open() as stream:
+        return kind_of_head(stream.read(HEAD_BYTES))
+
+
+def kind_of_head(head: bytes) -> EvidenceKind:
+    """The kind that a file with this head is of."""
+    if not head:
+        return EvidenceKind.EMPTY
+    if head.startswith(_PICKLE_PROTO):
+        return EvidenceKind.FLIGHT_RECORDER
+    if _PLACEMENT_JSON.match(head):
+        return EvidenceKind.PLACEMENT
+    if _TOPOLOGY_JSON.match(head):
+        return EvidenceKind.TOPOLOGY
+    if _FLIGHT_RECORDER_JSON.match(head):
+        return EvidenceKind.FLIGHT_RECORDER
+    return EvidenceKind.LOG if _looks_like_text(head) else EvidenceKind.UNKNOWN
+
+
+def _looks_like_text(head: bytes) -> bool:
+    """Text in any 8-bit encoding, or UTF-16 with a byte-order mark: few control bytes."""
+    if head[:2] in {b"\xff\xfe", b"\xfe\xff"}:
+        return True
+    sample = head[:8192]
+    controls = sum(byte < 32 and byte not in _TEXT_CONTROLS for byte in sample)
+    return controls <= len(sample) // 50

@@ -1,0 +1,46 @@
+"""Where a piece of evidence comes from, as far as its name tells (docs/contract.md, "Names in files")."""
+
+import re
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from diagnosis.core.evidence import Evidence
+
+_JOB_HOST = re.compile(r"^job-(?P<job>[^.]+)\.(?P<host>[^.]+)\.[^.]+$")
+_NCCL_TRACE = re.compile(r"^(?:nccl|hccl)_trace_rank_(?P<host>.+)_(?P<rank>\d+)(?:\.\w+)?$")
+_RANK = re.compile(r"(?:^|[_\-.])(?:rank[_-]?|dump_)(?P<rank>\d+)(?:\.\w+)*$")
+_HOST_LOG = re.compile(r"^(?P<host>[A-Za-z0-9][A-Za-z0-9-]*\d[A-Za-z0-9-]*)(?:\.[^.]+)*\.log(?:\.\d+)?$")
+_NOT_A_HOST = re.compile(r"^(?:slurm|job|rank|train|trainer|driver|engine|events|attempt)-?\d*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The host, rank and job that evidence speaks for; None where that is not known."""
+
+    host: str | None = None
+    rank: int | None = None
+    job: str | None = None
+
+
+def origin_from_name(name: str) -> Origin:
+    """Host, rank and job as a file's name tells them; an `Origin` of None where it does not."""
+    base = PurePosixPath(name.replace("\\", "/")).name
+    if found := _JOB_HOST.match(base):
+        return Origin(host=found["host"], job=found["job"])
+    if found := _NCCL_TRACE.match(base):
+        return Origin(host=found["host"], rank=int(found["rank"]))
+    if found := _RANK.search(base):
+        return Origin(rank=int(found["rank"]))
+    if (found := _HOST_LOG.match(base)) and not _NOT_A_HOST.match(found["host"]):
+        return Origin(host=found["host"])
+    return Origin()
+
+
+def origin_of(evidence: Evidence) -> Origin:
+    """What the uploader said, completed from the name."""
+    named = origin_from_name(evidence.name)
+    return Origin(
+        host=evidence.host or named.host,
+        rank=named.rank if evidence.rank is None else evidence.rank,
+        job=evidence.job or named.job,
+    )
