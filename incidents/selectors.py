@@ -103,6 +103,11 @@ def decisions() -> QuerySet[Decision]:
     )
 
 
+def evidence() -> QuerySet[Evidence]:
+    """Every file with its bytes' record, newest first."""
+    return Evidence.objects.select_related("blob", "incident").order_by("-id")
+
+
 def evidence_of(incident: Incident) -> QuerySet[Evidence]:
     """The files of one incident, by name."""
     return Evidence.objects.filter(incident=incident).select_related("blob").order_by("name", "id")
