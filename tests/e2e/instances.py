@@ -121,13 +121,11 @@ def embedded(folder: Path, *options: str) -> Iterator[Instance]:
         process.wait(timeout=60)
 
 
-def _wait_for(
-    output: Path, pattern: str, process: subprocess.Popen[bytes]
-) -> tuple[str | None, ...]:
+def _wait_for(output: Path, pattern: str, process: subprocess.Popen[bytes]) -> tuple[str, ...]:
     deadline = time.monotonic() + START_LIMIT
     while time.monotonic() < deadline:
         if found := re.search(pattern, output.read_text()):
-            return found.groups()
+            return tuple(map(str, found.groups()))
         if process.poll() is not None:
             break
         time.sleep(0.1)
