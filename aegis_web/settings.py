@@ -4,11 +4,14 @@ Without any variable set this is the embedded set-up: SQLite and a bundled Valke
 folder. `DATABASE_URL` and `REDIS_URL` replace them (docs/operating.md lists every variable).
 """
 
+import hashlib
 import secrets
+import tempfile
 from pathlib import Path
 
 import django_stubs_ext
 import environ
+import plotly
 from csp.constants import NONE, SELF, UNSAFE_INLINE
 from django.core.exceptions import ImproperlyConfigured
 
@@ -17,11 +20,14 @@ django_stubs_ext.monkeypatch()
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
 
+#: What a UNIX socket's address holds on Linux, less its end mark; macOS holds a little less.
+UNIX_SOCKET_PATH_LIMIT = 103
+
 
 def positive(name: str, default: int) -> int:
     """A whole number above zero from the environment."""
     try:
-        value = env.int(name, default=default)
+        value = int(env.str(name, default=str(default)))
     except ValueError as error:
         raise ImproperlyConfigured(f"{name} must be a whole number above 0: {error}") from error
     if value <= 0:
@@ -64,6 +70,7 @@ INSTALLED_APPS = [
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "rest_framework",
+    "aegis_web",
     "incidents",
     "diagnosis",
 ]
@@ -154,7 +161,10 @@ USE_TZ = True
 # Files.
 STATIC_URL = "static/"
 STATIC_ROOT = BASE_DIR / "static_collected"
-STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_DIRS = [
+    BASE_DIR / "static",
+    ("plotly", Path(plotly.__file__).parent / "package_data"),
+]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
@@ -165,10 +175,27 @@ EVIDENCE_MAX_BYTES = positive("AEGIS_EVIDENCE_MAX_BYTES", 8 * 1024**3)
 DATA_UPLOAD_MAX_NUMBER_FILES = positive("AEGIS_UPLOAD_MAX_FILES", 4096)
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1024**2
 
+# The embedded set-up (`manage.py serve`).
+EMBEDDED_HOST = env.str("AEGIS_HOST", default="127.0.0.1")
+EMBEDDED_PORT = positive("AEGIS_PORT", 8000)
+EMBEDDED_WEB_WORKERS = positive("AEGIS_WEB_WORKERS", 2)
+EMBEDDED_TASK_WORKERS = positive("AEGIS_TASK_WORKERS", 2)
+
+
+def broker_socket() -> Path:
+    """Where the bundled Valkey listens: under the data folder, where its path is short enough."""
+    path = DATA_DIR / "valkey.sock"
+    if len(str(path)) <= UNIX_SOCKET_PATH_LIMIT:
+        return path
+    digest = hashlib.sha256(str(DATA_DIR).encode()).hexdigest()[:16]
+    return Path(tempfile.gettempdir()) / f"aegis-{digest}.sock"
+
+
 # Celery. A task that a dead worker held comes back after the visibility timeout; the run's own
 # lease makes a second start harmless.
 REDIS_URL = env.str("REDIS_URL", default="")
-CELERY_BROKER_URL = REDIS_URL or f"redis+socket://{DATA_DIR / 'valkey.sock'}"
+BROKER_SOCKET = None if REDIS_URL else broker_socket()
+CELERY_BROKER_URL = REDIS_URL or f"redis+socket://{BROKER_SOCKET}"
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True

@@ -1,7 +1,7 @@
 """Every address of the product."""
 
 from django.contrib import admin
-from django.urls import include, path
+from django.urls import path
 
 urlpatterns = [
     path("admin/", admin.site.urls),

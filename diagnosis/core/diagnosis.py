@@ -41,7 +41,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """A target with the probability (0..1) that it is the cause, and the findings for and against."""
+    """A target with the probability (0..1) that it is the cause, and the findings on it."""
 
     target: Target
     score: float

@@ -28,6 +28,4 @@ class Evidence:
     @classmethod
     def from_path(cls, path: Path, name: str | None = None) -> "Evidence":
         """Evidence from a file on disk, named by its path unless a name is given."""
-        return cls(
-            name=name or str(path), open=lambda: path.open("rb"), size=path.stat().st_size
-        )
+        return cls(name=name or str(path), open=lambda: path.open("rb"), size=path.stat().st_size)

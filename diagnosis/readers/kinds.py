@@ -9,9 +9,14 @@ from diagnosis.core.words import EvidenceKind
 HEAD_BYTES = 64 * 1024
 
 _PICKLE_PROTO = b"\x80"
-_FLIGHT_RECORDER_JSON = re.compile(rb'^\s*\{.{0,4096}?"(?:version|entries|pg_config|pg_status|comm_lib_version|nccl_version)"\s*:', re.S)
-_PLACEMENT_JSON = re.compile(rb'^\s*\[\s*(?:\]|\{[^{}]*"rank"\s*:[^{}]*"host"\s*:|\{[^{}]*"host"\s*:[^{}]*"rank"\s*:)', re.S)
-_TOPOLOGY_JSON = re.compile(rb'^\s*\{\s*"(?:hosts|links)"\s*:\s*\[', re.S)
+_FLIGHT_RECORDER_JSON = re.compile(
+    rb'^\s*\{.{0,4096}?"(?:version|entries|pg_config|pg_status|(?:comm_lib|nccl)_version)"\s*:',
+    re.DOTALL,
+)
+_PLACEMENT_JSON = re.compile(
+    rb'^\s*\[\s*(?:\]|\{[^{}]*"(?:rank"\s*:[^{}]*"host|host"\s*:[^{}]*"rank)"\s*:)', re.DOTALL
+)
+_TOPOLOGY_JSON = re.compile(rb'^\s*\{\s*"(?:hosts|links)"\s*:\s*\[', re.DOTALL)
 _TEXT_CONTROLS = frozenset(b"\t\n\r\x0b\x0c\x1b\x08\x07")
 
 

@@ -1,4 +1,4 @@
-"""Where a piece of evidence comes from, as far as its name tells (docs/contract.md, "Names in files")."""
+"""Where evidence comes from, as far as its name tells (docs/contract.md, "Names in files")."""
 
 import re
 from dataclasses import dataclass
@@ -9,7 +9,9 @@ from diagnosis.core.evidence import Evidence
 _JOB_HOST = re.compile(r"^job-(?P<job>[^.]+)\.(?P<host>[^.]+)\.[^.]+$")
 _NCCL_TRACE = re.compile(r"^(?:nccl|hccl)_trace_rank_(?P<host>.+)_(?P<rank>\d+)(?:\.\w+)?$")
 _RANK = re.compile(r"(?:^|[_\-.])(?:rank[_-]?|dump_)(?P<rank>\d+)(?:\.\w+)*$")
-_HOST_LOG = re.compile(r"^(?P<host>[A-Za-z0-9][A-Za-z0-9-]*\d[A-Za-z0-9-]*)(?:\.[^.]+)*\.log(?:\.\d+)?$")
+_HOST_LOG = re.compile(
+    r"^(?:(?P<host>[A-Za-z0-9][\w-]*)\.[^.]+(?:\.[^.]+)*?|(?P<bare>[A-Za-z][\w-]*?-?\d+))\.log(?:\.\d+)?$"
+)
 _NOT_A_HOST = re.compile(r"^(?:slurm|job|rank|train|trainer|driver|engine|events|attempt)-?\d*$")
 
 
@@ -31,8 +33,9 @@ def origin_from_name(name: str) -> Origin:
         return Origin(host=found["host"], rank=int(found["rank"]))
     if found := _RANK.search(base):
         return Origin(rank=int(found["rank"]))
-    if (found := _HOST_LOG.match(base)) and not _NOT_A_HOST.match(found["host"]):
-        return Origin(host=found["host"])
+    if found := _HOST_LOG.match(base):
+        host = found["host"] or found["bare"]
+        return Origin() if _NOT_A_HOST.match(host) else Origin(host=host)
     return Origin()
 
 

@@ -45,9 +45,8 @@ def _place(number: int, row: object) -> RankPlace:
             raise UnreadableEvidence(f"placement row {number}: '{name}' must be text")
     if not isinstance(row.get("gpu"), int | str | None):
         raise UnreadableEvidence(f"placement row {number}: 'gpu' must be an index or an id")
-    return RankPlace(
-        rank=cast("int", rank), host=host, gpu=row.get("gpu"), **{k: row.get(k) for k in _WHOLE + _TEXT}
-    )
+    optional = {name: row.get(name) for name in (*_WHOLE, *_TEXT)}
+    return RankPlace(rank=cast("int", rank), host=host, gpu=row.get("gpu"), **optional)
 
 
 def _is_whole(value: object) -> bool:

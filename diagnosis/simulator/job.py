@@ -99,6 +99,7 @@ def plan_job(scenario: str, *, seed: int, hosts: int, gpus_per_host: int, option
     rng = np.random.default_rng([seed, zlib.crc32(b"job")])
     cluster = build_cluster(hosts, gpus_per_host, clock_skew_s=options.clock_skew_s, rng=rng)
     layout = default_layout(hosts * gpus_per_host, gpus_per_host, tp=options.tp, pp=options.pp)
+    chosen_ns = _FIRST_START_NS + int(rng.integers(0, 60 * _DAY_NS))
     return Job(
         scenario=scenario,
         seed=seed,
@@ -108,7 +109,7 @@ def plan_job(scenario: str, *, seed: int, hosts: int, gpus_per_host: int, option
         stage_programs=programs(
             layout, steps=options.steps, checkpoint_every=options.checkpoint_every
         ),
-        start_ns=_FIRST_START_NS + int(rng.integers(0, 60 * _DAY_NS)),
+        start_ns=chosen_ns if options.started_at is None else round(options.started_at * 1e9),
         first_iteration=int(rng.integers(1, 400)) * 100 + 1,
     )
 

@@ -12,7 +12,8 @@ class Options:
     many calls the host enqueues beyond the last completed one (1 where every call blocks).
     `culprit` fixes the rank at fault; None lets the seed choose. `clock_skew_s` is the standard
     deviation of the hosts' clocks, `missing_dumps` the share of ranks that leave none,
-    `dump_jitter_s` the spread of the moments at which ranks dump.
+    `dump_jitter_s` the spread of the moments at which ranks dump. `started_at`
+    is the job's start in seconds since the epoch; None lets the seed choose.
     """
 
     tp: int | None = None
@@ -41,6 +42,7 @@ class Options:
     nccl_debug: bool = True
     ansi: bool = False
     crlf: bool = False
+    started_at: float | None = None
 
     def __post_init__(self) -> None:
         for name, allowed in CHOICES.items():

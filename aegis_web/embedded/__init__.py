@@ -1,0 +1,1 @@
+"""The embedded set-up: everything on one machine, started and stopped by one command."""

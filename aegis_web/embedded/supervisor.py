@@ -1,0 +1,142 @@
+"""Starts broker, worker and web processes together and stops them together."""
+
+import fcntl
+import os
+import signal
+import socket
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from aegis_web.embedded.broker import start_broker
+from aegis_web.embedded.processes import Children
+
+#: Seconds that the web process gets to answer its first request.
+START_LIMIT = 60.0
+
+
+class CannotServe(Exception):  # noqa: N818 - it names a state
+    """The instance cannot start; the message says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """One embedded instance. `broker_socket` is None where REDIS_URL names a broker."""
+
+    data_dir: Path
+    host: str
+    port: int
+    broker_socket: Path | None
+    web_workers: int
+    task_workers: int
+
+    @property
+    def address(self) -> str:
+        return f"http://{self.host}:{self.port}/"
+
+    def serve(self, *, announce: Callable[[], None], prepare: Callable[[], None]) -> int:
+        """Run until a signal or until a child ends by itself; the exit code of the instance.
+
+        `prepare` runs when the broker and the worker are up and the web process answers;
+        `announce` after it.
+        """
+        with only_one_here(self.data_dir), children_that_end(self.data_dir / "logs") as children:
+            stop = Stop()
+            self._start(children)
+            self._await_web(children, stop)
+            prepare()
+            announce()
+            while not stop.asked:
+                if ended := children.first_ended():
+                    name, code = ended
+                    sys.stderr.write(
+                        f"{name} ended by itself (exit {code}):\n{children.tail(name)}\n"
+                    )
+                    return 1
+                time.sleep(0.2)
+            return 0
+
+    def _start(self, children: Children) -> None:
+        if self.broker_socket is not None:
+            start_broker(children, socket=self.broker_socket, data_dir=self.data_dir)
+        python = sys.executable
+        worker = [python, "-m", "celery", "-A", "aegis_web", "worker", "--beat", "--events"]
+        worker += ["--queues", "default,diagnosis", "--concurrency", str(self.task_workers)]
+        worker += ["--loglevel", "INFO", "--without-gossip", "--without-mingle"]
+        children.start("worker", worker)
+        web = [python, "-m", "gunicorn", "aegis_web.wsgi", "--bind", f"{self.host}:{self.port}"]
+        web += ["--workers", str(self.web_workers), "--threads", "4", "--timeout", "300"]
+        children.start("web", [*web, "--access-logfile", "-", "--worker-tmp-dir", _fast_folder()])
+
+    def _await_web(self, children: Children, stop: "Stop") -> None:
+        deadline = time.monotonic() + START_LIMIT
+        while time.monotonic() < deadline and not stop.asked:
+            if ended := children.first_ended():
+                raise CannotServe(f"{ended[0]} did not start:\n{children.tail(ended[0])}")
+            try:
+                with urllib.request.urlopen(f"{self.address}health", timeout=5):  # noqa: S310
+                    return
+            except (urllib.error.URLError, OSError):
+                time.sleep(0.1)
+        if not stop.asked:
+            raise CannotServe(f"the web process did not answer:\n{children.tail('web')}")
+
+
+def _fast_folder() -> str:
+    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else "/tmp"  # noqa: S108
+
+
+class Stop:
+    """Set by SIGINT and SIGTERM, so that a stop is clean whatever is under way."""
+
+    def __init__(self) -> None:
+        self.asked = False
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._ask)
+
+    def _ask(self, _number: int, _frame: FrameType | None) -> None:
+        self.asked = True
+
+
+@contextmanager
+def children_that_end(log_dir: Path) -> Iterator[Children]:
+    """Children that are stopped whatever happens inside."""
+    children = Children(log_dir)
+    try:
+        yield children
+    finally:
+        children.stop()
+
+
+@contextmanager
+def only_one_here(data_dir: Path) -> Iterator[None]:
+    """Hold the data folder: a second instance on it is refused instead of sharing the database."""
+    data_dir.mkdir(parents=True, exist_ok=True)
+    with (data_dir / "instance.lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise CannotServe(
+                f"another instance already runs on {data_dir}; "
+                "stop it, or set AEGIS_DATA_DIR to another folder"
+            ) from error
+        yield
+
+
+def free_port(host: str, wanted: int, tries: int = 20) -> int:
+    """`wanted`, or the next port that nothing listens on."""
+    for port in range(wanted, wanted + tries):
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((host, port))
+            except OSError:
+                continue
+            return port
+    raise CannotServe(f"ports {wanted} to {wanted + tries - 1} are all taken; set AEGIS_PORT")

@@ -1,0 +1,122 @@
+"""The engine's one entry: evidence, taxonomy and placement in, an explained diagnosis out.
+
+Pure: no database, no clock, no Django. The answer does not depend on the order of the evidence.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from diagnosis.collectives.picture import progress_picture
+from diagnosis.collectives.procedure import localise
+from diagnosis.core.collectives import CollectiveProgress, RankDump
+from diagnosis.core.diagnosis import Conclusion, Diagnosis, Skipped
+from diagnosis.core.evidence import Evidence
+from diagnosis.core.placement import Placement
+from diagnosis.core.words import EvidenceKind
+from diagnosis.fusion import fuse
+from diagnosis.readers.compression import decompressed
+from diagnosis.readers.errors import UnreadableEvidence
+from diagnosis.readers.flight_recorder import read_dumps
+from diagnosis.readers.kinds import kind_of
+from diagnosis.readers.placement import read_placement
+from diagnosis.taxonomy.ruleset import Taxonomy
+from diagnosis.triage.procedure import triage
+
+#: A placement larger than this (bytes) is refused: 16,384 ranks take about 3 MB.
+PLACEMENT_MAX_BYTES = 64 * 1024**2
+
+
+@dataclass(frozen=True, slots=True)
+class SortedEvidence:
+    """Evidence by what it holds, each list in name order, and what could not be used."""
+
+    logs: tuple[Evidence, ...]
+    dumps: tuple[Evidence, ...]
+    placement: Placement
+    skipped: tuple[Skipped, ...]
+
+
+def diagnose(
+    evidence: Iterable[Evidence],
+    *,
+    placement: Placement | None = None,
+    taxonomy: Taxonomy | None = None,
+) -> Diagnosis:
+    """Judge all evidence of one broken job.
+
+    `placement` wins over a placement file among the evidence; without a `taxonomy` the shipped one
+    is used. Evidence that cannot be read ends in `skipped` with its reason and never raises;
+    `judged` is False when nothing at all could be judged.
+    """
+    rules = taxonomy or Taxonomy.default()
+    given = sort_by_kind(evidence)
+    known = placement or given.placement
+    logs = triage(given.logs, taxonomy=rules, placement=known)
+    dumps, unread = read_dumps(given.dumps)
+    progress: CollectiveProgress | None = None
+    conclusions: list[Conclusion] = [logs.conclusion] if logs.conclusion else []
+    if dumps:
+        located, progress = localise(dumps, placement=known, ended_ranks=logs.ended_ranks)
+        conclusions.append(located)
+    skipped = tuple(sorted({*given.skipped, *logs.skipped, *unread}, key=lambda item: item.file))
+    answer = fuse(conclusions, skipped=skipped, taxonomy_version=rules.version)
+    return _with_picture(answer, progress, dumps)
+
+
+def _with_picture(
+    answer: Diagnosis, progress: CollectiveProgress | None, dumps: Sequence[RankDump]
+) -> Diagnosis:
+    if progress is None or not dumps:
+        return answer
+    drawn = progress_picture(progress, answer.suspects)
+    return replace(answer, pictures={"collective_progress": drawn})
+
+
+def sort_by_kind(evidence: Iterable[Evidence]) -> SortedEvidence:
+    """Open each piece just far enough to tell its kind; the order of the input does not matter."""
+    by_kind: dict[EvidenceKind, list[Evidence]] = {}
+    skipped: list[Skipped] = []
+    for item in sorted(evidence, key=lambda item: item.name):
+        try:
+            plain = decompressed(item)
+            by_kind.setdefault(kind_of(plain), []).append(plain)
+        except (OSError, EOFError, ValueError) as error:
+            skipped.append(Skipped(item.name, f"cannot be opened: {error}"))
+    skipped += [
+        Skipped(item.name, "empty: the file has no content (0 bytes)")
+        for item in by_kind.get(EvidenceKind.EMPTY, [])
+    ]
+    skipped += [
+        Skipped(item.name, "binary data of a kind that Aegis does not read")
+        for item in by_kind.get(EvidenceKind.UNKNOWN, [])
+    ]
+    skipped += [
+        Skipped(item.name, "kept; topology is not used by this version's rules")
+        for item in by_kind.get(EvidenceKind.TOPOLOGY, [])
+    ]
+    placement, unread = _first_placement(by_kind.get(EvidenceKind.PLACEMENT, []))
+    return SortedEvidence(
+        logs=tuple(by_kind.get(EvidenceKind.LOG, [])),
+        dumps=tuple(by_kind.get(EvidenceKind.FLIGHT_RECORDER, [])),
+        placement=placement,
+        skipped=(*skipped, *unread),
+    )
+
+
+def _first_placement(files: Sequence[Evidence]) -> tuple[Placement, list[Skipped]]:
+    placement, skipped = Placement(), []
+    for item in files:
+        try:
+            with item.open() as stream:
+                content = stream.read(PLACEMENT_MAX_BYTES + 1)
+            if len(content) > PLACEMENT_MAX_BYTES:
+                raise UnreadableEvidence("placement is larger than 64 MiB")
+            found = read_placement(content)
+        except (UnreadableEvidence, OSError, EOFError) as error:
+            skipped.append(Skipped(item.name, str(error)))
+            continue
+        if len(placement):
+            skipped.append(Skipped(item.name, "a second placement; the first by name is used"))
+        else:
+            placement = found
+    return placement, skipped

@@ -1,0 +1,27 @@
+"""Run the tests on a private PostgreSQL: `python -m tests.on_postgres [pytest arguments]`."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.services import postgres_bin, postgresql
+
+
+def main() -> int:
+    """Pytest's exit code; says what to install where PostgreSQL's server is missing."""
+    if postgres_bin() is None:
+        sys.stderr.write("PostgreSQL's server is missing (Debian: apt-get install postgresql)\n")
+        return 2
+    with tempfile.TemporaryDirectory(prefix="aegis-pg-") as folder:
+        Path(folder).chmod(0o755)
+        with postgresql(Path(folder) / "server") as url:
+            command = [sys.executable, "-m", "pytest", *sys.argv[1:]]
+            return subprocess.run(
+                command, env={**os.environ, "DATABASE_URL": url}, check=False
+            ).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
