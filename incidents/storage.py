@@ -1,4 +1,4 @@
-"""The evidence store: bytes under their SHA-256, compressed at rest, written whole or not at all."""
+"""The evidence store: bytes under their SHA-256, compressed, written whole or not at all."""
 
 import contextlib
 import errno
@@ -10,12 +10,15 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Protocol, cast
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 import zstandard
 from django.conf import settings
 
 from incidents.exceptions import BlobMissing, EvidenceTooLarge, StorageFull
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 _CHUNK = 1024 * 1024
 _LEVEL = 3
@@ -60,19 +63,50 @@ def store(stream: Readable) -> Stored:
     return Stored(sha256=sha256, size=size, stored_size=stored_size)
 
 
-def open_blob(sha256: str) -> BinaryIO:
-    """The bytes as they were given, streamed. Raises `BlobMissing` where they are not there."""
+def open_blob(sha256: str, *, size: int | None = None) -> BinaryIO:
+    """The bytes as they were given, streamed.
+
+    Raises `BlobMissing` where they are not there, or (while reading) where the disk spoilt them;
+    that the end is missing shows only where `size` is given.
+    """
     try:
         compressed = path_of(sha256).open("rb")
     except FileNotFoundError as error:
         raise BlobMissing(f"The evidence store does not hold {sha256}.") from error
-    reader = zstandard.ZstdDecompressor().stream_reader(compressed, closefd=True)
-    return io.BufferedReader(cast("io.RawIOBase", reader), buffer_size=_CHUNK)
+    return io.BufferedReader(_Decompressed(compressed, sha256, size), buffer_size=_CHUNK)
 
 
 def path_of(sha256: str) -> Path:
     """Where these bytes lie: two levels of folders, so that none grows large."""
     return _root() / sha256[:2] / sha256[2:4] / f"{sha256}.zst"
+
+
+class _Decompressed(io.RawIOBase):
+    """A compressed file as a raw stream of its content, damage told as `BlobMissing`."""
+
+    def __init__(self, compressed: BinaryIO, sha256: str, size: int | None) -> None:
+        self._compressed = compressed
+        self._reader = zstandard.ZstdDecompressor().stream_reader(compressed, closefd=False)
+        self._sha256 = sha256
+        self._missing = size
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "WriteableBuffer", /) -> int:
+        try:
+            read = self._reader.readinto(buffer)
+        except zstandard.ZstdError as error:
+            raise BlobMissing(f"Stored bytes {self._sha256} are damaged: {error}") from error
+        if self._missing is not None:
+            self._missing -= read
+            if read == 0 and self._missing:
+                raise BlobMissing(f"Stored bytes {self._sha256} are damaged: the end is missing")
+        return read
+
+    def close(self) -> None:
+        self._compressed.close()
+        super().close()
 
 
 def _root() -> Path:
@@ -95,7 +129,8 @@ def _compress(stream: Readable, target: BinaryIO) -> tuple[str, int]:
     """Writes the compressed bytes through to the disk; gives their hash and size."""
     limit = settings.EVIDENCE_MAX_BYTES
     digest, size = hashlib.sha256(), 0
-    with zstandard.ZstdCompressor(level=_LEVEL).stream_writer(target, closefd=False) as writer:
+    compressor = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
+    with compressor.stream_writer(target, closefd=False) as writer:
         while chunk := stream.read(_CHUNK):
             size += len(chunk)
             if size > limit:
