@@ -6,6 +6,8 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from incidents.choices import VerdictClass
+
 
 class InstantField(serializers.DateTimeField):
     """An instant, RFC 3339: shown in UTC, taken only with its offset from UTC."""
@@ -36,3 +38,14 @@ class GpuField(serializers.Field):  # type: ignore[type-arg]
         if value in {"", None}:
             return None
         return int(value) if str(value).isdecimal() else str(value)
+
+
+class WithClass(serializers.Serializer[Any]):
+    """Adds `class`, the contract's word for the cause, which Python does not take as a name."""
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        """The declared fields, the second place given to `class`; empty while none is known."""
+        choices = [("", "not known yet"), *VerdictClass.choices]
+        cause = serializers.ChoiceField(choices=choices, source="verdict_class")
+        (first, field), *rest = super().get_fields().items()
+        return {first: field, "class": cause, **dict(rest)}
