@@ -34,7 +34,7 @@ _SEVERITY_RANK = Case(
 
 def incidents() -> QuerySet[Incident]:
     """Every incident with what a list shows of it, newest first."""
-    return Incident.objects.select_related("job__cluster", "attempt", "assignee").order_by("-id")
+    return Incident.objects.select_related("cluster", "job", "attempt", "assignee").order_by("-id")
 
 
 def desk() -> QuerySet[Incident]:
@@ -48,7 +48,7 @@ def desk() -> QuerySet[Incident]:
 
 
 def incident_with_hosts() -> QuerySet[Incident]:
-    """Incidents for a page or endpoint of one: with hosts, attempt's job and what it merged into."""
+    """Incidents for a page or endpoint of one: with hosts and what it was merged into."""
     return incidents().select_related("merged_into").prefetch_related("hosts")
 
 
@@ -63,7 +63,7 @@ def diagnoses_of(incident: Incident) -> QuerySet[Diagnosis]:
 
 
 def diagnoses_in_full() -> QuerySet[Diagnosis]:
-    """Runs with suspects, findings, recommendations, and decisions, in a fixed number of queries."""
+    """Runs with suspects, findings, recommendations, decisions, in a fixed number of queries."""
     return Diagnosis.objects.select_related("incident").prefetch_related(
         "evidence",
         Prefetch("findings", queryset=findings()),
@@ -105,6 +105,11 @@ def decisions() -> QuerySet[Decision]:
     return Decision.objects.select_related("user", "recommendation__diagnosis__incident").order_by(
         "-id"
     )
+
+
+def evidence() -> QuerySet[Evidence]:
+    """Every file with its bytes' record, newest first."""
+    return Evidence.objects.select_related("blob", "incident").order_by("-id")
 
 
 def evidence_of(incident: Incident) -> QuerySet[Evidence]:

@@ -1,4 +1,4 @@
-"""The evidence store: bytes under their SHA-256, compressed at rest, written whole or not at all."""
+"""The evidence store: bytes under their SHA-256, compressed, written whole or not at all."""
 
 import contextlib
 import errno
@@ -10,12 +10,15 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Protocol, cast
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 import zstandard
 from django.conf import settings
 
 from incidents.exceptions import BlobMissing, EvidenceTooLarge, StorageFull
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 _CHUNK = 1024 * 1024
 _LEVEL = 3
@@ -61,18 +64,42 @@ def store(stream: Readable) -> Stored:
 
 
 def open_blob(sha256: str) -> BinaryIO:
-    """The bytes as they were given, streamed. Raises `BlobMissing` where they are not there."""
+    """The bytes as they were given, streamed.
+
+    Raises `BlobMissing` where they are not there, or (while reading) where the disk spoilt them.
+    """
     try:
         compressed = path_of(sha256).open("rb")
     except FileNotFoundError as error:
         raise BlobMissing(f"The evidence store does not hold {sha256}.") from error
-    reader = zstandard.ZstdDecompressor().stream_reader(compressed, closefd=True)
-    return io.BufferedReader(cast("io.RawIOBase", reader), buffer_size=_CHUNK)
+    return io.BufferedReader(_Decompressed(compressed, sha256), buffer_size=_CHUNK)
 
 
 def path_of(sha256: str) -> Path:
     """Where these bytes lie: two levels of folders, so that none grows large."""
     return _root() / sha256[:2] / sha256[2:4] / f"{sha256}.zst"
+
+
+class _Decompressed(io.RawIOBase):
+    """A compressed file as a raw stream of its content, damage told as `BlobMissing`."""
+
+    def __init__(self, compressed: BinaryIO, sha256: str) -> None:
+        self._compressed = compressed
+        self._reader = zstandard.ZstdDecompressor().stream_reader(compressed, closefd=False)
+        self._sha256 = sha256
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "WriteableBuffer", /) -> int:
+        try:
+            return self._reader.readinto(buffer)
+        except zstandard.ZstdError as error:
+            raise BlobMissing(f"The evidence store damaged {self._sha256}: {error}") from error
+
+    def close(self) -> None:
+        self._compressed.close()
+        super().close()
 
 
 def _root() -> Path:

@@ -73,8 +73,7 @@ def result_from(
 def plain(value: Mapping[str, object]) -> dict[str, object]:
     """The same as plain JSON data: numpy numbers, enums and tuples become what JSON has."""
     options = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS
-    found = orjson.loads(orjson.dumps(value, option=options))
-    assert isinstance(found, dict)
+    found: dict[str, object] = orjson.loads(orjson.dumps(dict(value), option=options))
     return found
 
 

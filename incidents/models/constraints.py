@@ -1,4 +1,4 @@
-"""Constraints that several records share, so that the database refuses what the code must not write."""
+"""Constraints that several records share: the database refuses what must not be written."""
 
 from django.db.models import CheckConstraint, F, Q, TextChoices
 

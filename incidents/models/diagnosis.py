@@ -146,6 +146,10 @@ class Suspect(TargetFields):
 
     class Meta:
         ordering = ["diagnosis", "position"]
+        indexes = [
+            models.Index(fields=["target_host"], name="suspect_host"),
+            models.Index(fields=["fault"], name="suspect_fault"),
+        ]
         constraints = [
             models.UniqueConstraint(fields=["diagnosis", "position"], name="suspect_placed_once"),
             share("score", name="suspect_score_share"),

@@ -1,6 +1,6 @@
 """Evidence: bytes by their hash, and what an incident calls them."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 from django.db import models
 from django.utils import timezone
@@ -36,6 +36,18 @@ class Blob(models.Model):
         return self.sha256[:12]
 
 
+class EvidenceQuerySet(models.QuerySet["Evidence"]):
+    """Reads and appends, and what reading fills in."""
+
+    def update(self, **kwargs: Any) -> int:
+        if not set(kwargs) <= READING_FIELDS:
+            raise AppendOnly("Evidence is kept as it was handed in.")
+        return super().update(**kwargs)
+
+    def delete(self) -> NoReturn:
+        raise AppendOnly("Evidence is kept as it was handed in.")
+
+
 class Evidence(models.Model):
     """One file handed in for an incident. Immutable, apart from what reading it tells.
 
@@ -63,6 +75,8 @@ class Evidence(models.Model):
     uploaded_by = models.CharField(max_length=200)
     source = models.CharField(max_length=16, choices=Source.choices)
     uploaded_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects: ClassVar[models.Manager["Evidence"]] = EvidenceQuerySet.as_manager()
 
     class Meta:
         ordering = ["incident", "name", "id"]
@@ -93,5 +107,5 @@ class Evidence(models.Model):
             raise AppendOnly(f"Evidence {self.name} is kept as it was handed in.")
         super().save(*args, **kwargs)
 
-    def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
+    def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise AppendOnly(f"Evidence {self.name} is kept as it was handed in.")

@@ -17,7 +17,7 @@ from incidents.choices import (
 )
 from incidents.models.constraints import one_of, share
 from incidents.models.job import Attempt, Job
-from incidents.models.topology import Host
+from incidents.models.topology import Cluster, Host
 from incidents.roles import Capability
 
 
@@ -42,6 +42,7 @@ class Incident(models.Model):
     dedup_key = models.CharField(max_length=255, blank=True)
     version = models.PositiveIntegerField(default=1, editable=False)
 
+    cluster = models.ForeignKey(Cluster, on_delete=models.PROTECT, related_name="incidents")
     job = models.ForeignKey(
         Job, null=True, blank=True, on_delete=models.PROTECT, related_name="incidents"
     )

@@ -2,6 +2,7 @@
 
 from typing import Any, ClassVar
 
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils import timezone
 
@@ -57,6 +58,13 @@ class Host(models.Model):
         """Keeps the normalised name in step with the name."""
         self.normalised_name = normalise_host(self.name)
         super().save(*args, **kwargs)
+
+    def clean(self) -> None:
+        """Tells a person of a second spelling of one host, which the database would refuse."""
+        self.normalised_name = normalise_host(self.name)
+        same = Host.objects.filter(cluster=self.cluster_id, normalised_name=self.normalised_name)
+        if same.exclude(pk=self.pk).exists():
+            raise ValidationError({"name": "This cluster has that host, perhaps spelt otherwise."})
 
     @classmethod
     def named(cls, cluster: Cluster, name: str) -> "Host":

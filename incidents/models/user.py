@@ -26,7 +26,7 @@ class PeopleManager(UserManager["User"]):
 
 
 class User(AbstractUser):
-    """A person or service with a role. Whether the admin site opens follows from the role."""
+    """A person or service with a role, from which Django's own flags follow."""
 
     edited_by: ClassVar[Capability] = Capability.ADMINISTER
     read_by: ClassVar[Capability] = Capability.ADMINISTER
@@ -40,10 +40,9 @@ class User(AbstractUser):
         constraints = [one_of("role", Role, name="user_role_known")]
 
     def save(self, *args: Any, update_fields: Iterable[str] | None = None, **kwargs: Any) -> None:
-        """Derives `is_staff` from the role, so that there is one place to look."""
-        if self.is_superuser:
-            self.role = Role.ADMIN
+        """Derives `is_staff` and `is_superuser` from the role: there is one place to look."""
         self.is_staff = Role(self.role) in STAFF_ROLES
+        self.is_superuser = self.role == Role.ADMIN
         if update_fields is not None and "role" in set(update_fields):
-            update_fields = {*update_fields, "is_staff"}
+            update_fields = {*update_fields, "is_staff", "is_superuser"}
         super().save(*args, update_fields=update_fields, **kwargs)

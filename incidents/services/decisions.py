@@ -8,9 +8,9 @@ from django.utils import timezone
 from incidents.choices import Action, DecisionKind, HostState, Outcome
 from incidents.commands import commands_for
 from incidents.exceptions import InvalidInput
-from incidents.hostnames import normalise_host
 from incidents.models import Decision, Host, Incident, Recommendation
 from incidents.roles import Actor, Capability
+from incidents.services import topology
 from incidents.services.events import record
 
 
@@ -33,7 +33,7 @@ def decide(
     _check(kind, reason, changed_action)
     recommendation = (
         Recommendation.objects.select_for_update(of=("self",))
-        .select_related("diagnosis__incident__job")
+        .select_related("diagnosis__incident__cluster")
         .get(pk=recommendation.pk)
     )
     recommendation.decisions.filter(standing=True).update(standing=False)
@@ -134,13 +134,15 @@ def _text(decision: Decision, recommendation: Recommendation, commands: Mapping[
 
 
 def _mark_suspect(incident: Incident, name: str) -> Host | None:
-    """Marks a host that is in service as suspect; isolating it is for a person to do."""
-    known = Host.objects.filter(normalised_name=normalise_host(name))
-    if incident.job is not None:
-        known = known.filter(cluster=incident.job.cluster_id)
-    found = list(known[:2])
-    if len(found) != 1:
+    """Marks a host that is in service as suspect; isolating it is for a person to do.
+
+    A host that only the evidence named is registered in the incident's cluster.
+    """
+    if not name.strip():
         return None
-    known.filter(state=HostState.IN_SERVICE).update(state=HostState.SUSPECT)
-    found[0].refresh_from_db(fields=["state"])
-    return found[0]
+    (host,) = topology.hosts_named(incident.cluster, [name]).values()
+    incident.hosts.add(host)
+    if host.state == HostState.IN_SERVICE:
+        host.state = HostState.SUSPECT
+        host.save(update_fields=["state"])
+    return host

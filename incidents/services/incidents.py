@@ -61,23 +61,25 @@ def open_incident(
     actor.require(Capability.RESPOND)
     if not title.strip():
         raise InvalidInput("An incident needs a title.", field="title")
+    job = attempt.job if attempt else job
     report = Incident(
+        cluster=job.cluster if job else topology.cluster_named(cluster),
         title=title.strip()[:300],
         kind=kind,
         severity=severity,
         source=source or actor.source,
         dedup_key=dedup_key.strip(),
-        job=attempt.job if attempt else job,
+        job=job,
         attempt=attempt,
         onset_at=onset_at,
     )
     try:
         with transaction.atomic():
-            return _join_or_open(actor, report, hosts, cluster, ended_at)
+            return _join_or_open(actor, report, hosts, ended_at)
     except IntegrityError:
         # Another process opened an incident with this key in the same moment: join that.
         with transaction.atomic():
-            return _join_or_open(actor, report, hosts, cluster, ended_at)
+            return _join_or_open(actor, report, hosts, ended_at)
 
 
 @transaction.atomic
@@ -169,14 +171,11 @@ def _join_or_open(
     actor: Actor,
     report: Incident,
     hosts: Sequence[str],
-    cluster: str,
     ended_at: datetime | None,
 ) -> tuple[Incident, bool]:
     known = _open_incident_for(report, ended_at)
     incident = _join(known, report) if known else _open(report)
-    named = topology.hosts_named(
-        incident.job.cluster if incident.job else topology.cluster_named(cluster), hosts
-    )
+    named = topology.hosts_named(incident.cluster, hosts)
     incident.hosts.add(*named.values())
     did, verb = ("Joined by", "incident.joined") if known else ("Opened:", "incident.opened")
     record(

@@ -14,12 +14,10 @@ def set_role(*, actor: Actor, user: User, role: Role) -> User:
     """Gives someone another role. The last active administrator keeps theirs."""
     actor.require(Capability.ADMINISTER)
     user = User.objects.select_for_update().get(pk=user.pk)
-    others = User.objects.filter(role=Role.ADMIN, is_active=True).exclude(pk=user.pk)
-    if user.role == Role.ADMIN and role != Role.ADMIN and not others.exists():
+    if role != Role.ADMIN and is_last_administrator(user):
         raise InvalidInput("Someone has to stay administrator.", field="role")
     user.role = role
-    user.is_superuser = False
-    user.save(update_fields=["role", "is_superuser"])
+    user.save(update_fields=["role"])
     record(
         actor=actor,
         verb="user.role",
@@ -27,3 +25,9 @@ def set_role(*, actor: Actor, user: User, role: Role) -> User:
         data={"user": user.pk, "role": role},
     )
     return user
+
+
+def is_last_administrator(user: User) -> bool:
+    """Whether nobody else could let people in again."""
+    administrators = User.objects.filter(role=Role.ADMIN, is_active=True)
+    return list(administrators.values_list("pk", flat=True)[:2]) == [user.pk]

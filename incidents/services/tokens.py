@@ -33,9 +33,7 @@ def issue(
 ) -> IssuedToken:
     """Makes a token for `owner`. Nobody gives away more than they may do themselves."""
     actor.require(Capability.OPERATE)
-    wanted = _known_scopes(scopes)
-    if beyond := wanted - actor.capabilities:
-        raise NotAllowed(f"{actor.label} cannot give away: {', '.join(sorted(beyond))}.")
+    wanted = grantable(actor=actor, scopes=scopes)
     if not name.strip():
         raise InvalidInput("A token needs a name.", field="name")
     if expires_at <= timezone.now():
@@ -94,7 +92,8 @@ def authenticate(*, raw: str) -> ApiToken | None:
     return token
 
 
-def _known_scopes(scopes: Iterable[str]) -> frozenset[Capability]:
+def grantable(*, actor: Actor, scopes: Iterable[str]) -> frozenset[Capability]:
+    """The scopes, known and within what the actor may do; `InvalidInput` or `NotAllowed` else."""
     try:
         wanted = frozenset(Capability(scope) for scope in scopes)
     except ValueError as error:
@@ -102,6 +101,8 @@ def _known_scopes(scopes: Iterable[str]) -> frozenset[Capability]:
         raise InvalidInput(f"{error}; known scopes: {known}.", field="scopes") from error
     if not wanted:
         raise InvalidInput("A token needs at least one scope.", field="scopes")
+    if beyond := wanted - actor.capabilities:
+        raise NotAllowed(f"{actor.label} cannot give away: {', '.join(sorted(beyond))}.")
     return wanted
 
 
