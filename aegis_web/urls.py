@@ -1,8 +1,20 @@
 """Every address of the product."""
 
 from django.contrib import admin
-from django.urls import path
+from django.urls import URLPattern, URLResolver, include, path, re_path
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+
+from incidents.api.viewsets.problems import NothingHere
+
+api: list[URLPattern | URLResolver] = [
+    path("", include("incidents.api.urls")),
+    path("", include("diagnosis.api.urls")),
+    path("schema", SpectacularAPIView.as_view(), name="schema"),
+    path("docs", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="api-docs"),
+]
 
 urlpatterns = [
     path("admin/", admin.site.urls),
+    path("api/v1/", include(api)),
+    re_path(r"^api/", NothingHere.as_view()),
 ]

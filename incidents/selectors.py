@@ -162,11 +162,6 @@ def diagnoses() -> QuerySet[Diagnosis]:
     return Diagnosis.objects.order_by("-id")
 
 
-def evidence() -> QuerySet[Evidence]:
-    """Every file, newest first."""
-    return Evidence.objects.select_related("blob").order_by("-id")
-
-
 def clusters() -> QuerySet[Cluster]:
     """Every cluster, by name."""
     return Cluster.objects.order_by("name")
@@ -183,6 +178,11 @@ def jobs() -> QuerySet[Job]:
         )
         .order_by("-id")
     )
+
+
+def job_named(*, external_id: str, source: str, cluster: str) -> Job | None:
+    """The job with this id at this scheduler, where it is known."""
+    return Job.objects.filter(external_id=external_id, source=source, cluster__name=cluster).first()
 
 
 def attempts_of(job: Job) -> QuerySet[Attempt]:

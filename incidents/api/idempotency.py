@@ -79,9 +79,7 @@ def fingerprint_of(request: Request, content: Any) -> str:
     return digest.hexdigest()
 
 
-def keep(
-    claim: Claim, response: Response, fingerprint: str, hiding: Collection[str] = ()
-) -> None:
+def keep(claim: Claim, response: Response, fingerprint: str, hiding: Collection[str] = ()) -> None:
     """Keeps an answer for the requests that repeat this one."""
     body = response.data
     if hiding:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.db.models import Model, QuerySet
 from rest_framework import pagination
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
@@ -26,8 +25,8 @@ class CursorPagination(pagination.CursorPagination):
     cursor_query_description = "Where the page starts: taken from `next` or `previous`, opaque."
 
     def paginate_queryset(
-        self, queryset: QuerySet[Model], request: Request, view: Any = None
-    ) -> list[Model] | None:
+        self, queryset: Any, request: Request, view: Any = None
+    ) -> list[Any] | None:
         """One page. Raises a problem for a cursor that this server did not make."""
         try:
             return super().paginate_queryset(queryset, request, view)

@@ -42,7 +42,7 @@ class InvalidQuery(exceptions.ValidationError):
     """A parameter of the query that cannot be taken; `detail` is by parameter."""
 
 
-_BY_API_EXCEPTION: Mapping[type[Exception], str] = {
+_BY_EXCEPTION: Mapping[type[Exception], str] = {
     exceptions.ParseError: "malformed-body",
     exceptions.ValidationError: "invalid-input",
     exceptions.AuthenticationFailed: "invalid-token",
@@ -53,6 +53,11 @@ _BY_API_EXCEPTION: Mapping[type[Exception], str] = {
     exceptions.NotAcceptable: "not-acceptable",
     exceptions.UnsupportedMediaType: "unsupported-media-type",
     exceptions.Throttled: "throttled",
+    Http404: "not-found",
+    PermissionDenied: "not-allowed",
+    RequestDataTooBig: "body-too-large",
+    SuspiciousOperation: "malformed-body",
+    DjangoValidationError: "invalid-input",
 }
 
 
@@ -92,20 +97,8 @@ def kind_of(error: Exception) -> ProblemKind:
         return error.kind
     if isinstance(error, RecordsError):
         return PROBLEM_KINDS.get(error.code, PROBLEM_KINDS["refused"])
-    for raised, code in _BY_API_EXCEPTION.items():
-        if isinstance(error, raised):
-            return PROBLEM_KINDS[code]
-    if isinstance(error, Http404):
-        return PROBLEM_KINDS["not-found"]
-    if isinstance(error, PermissionDenied):
-        return PROBLEM_KINDS["not-allowed"]
-    if isinstance(error, RequestDataTooBig):
-        return PROBLEM_KINDS["body-too-large"]
-    if isinstance(error, SuspiciousOperation):
-        return PROBLEM_KINDS["malformed-body"]
-    if isinstance(error, DjangoValidationError):
-        return PROBLEM_KINDS["invalid-input"]
-    return PROBLEM_KINDS["internal-error"]
+    codes = (code for raised, code in _BY_EXCEPTION.items() if isinstance(error, raised))
+    return PROBLEM_KINDS[next(codes, "internal-error")]
 
 
 def pointer(*parts: str | int) -> str:

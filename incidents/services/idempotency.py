@@ -9,7 +9,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from incidents.exceptions import RecordsError
+from incidents.exceptions import IdempotencyMismatch, RequestInFlight
 from incidents.models import IdempotencyKey
 from incidents.roles import Actor
 
@@ -17,18 +17,6 @@ from incidents.roles import Actor
 KEPT_FOR = timedelta(hours=24)
 #: A claim older than this was left by a process that died, and is taken over.
 CLAIM_HOLDS = timedelta(minutes=5)
-
-
-class RequestInFlight(RecordsError):
-    """Another request with this key has not ended."""
-
-    code = "request-in-flight"
-
-
-class IdempotencyMismatch(RecordsError):
-    """The key was used for another request."""
-
-    code = "idempotency-mismatch"
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,7 +79,7 @@ class DecisionRequestSerializer(RequestSerializer):
         return {**attrs, "kind": kind, "changed_action": Action(action) if action else None}
 
 
-class OutcomeSerializer(RequestSerializer):
+class OutcomeRequestSerializer(RequestSerializer):
     """What came after a decision."""
 
     outcome = serializers.ChoiceField(choices=Outcome.choices)

@@ -181,6 +181,15 @@ class SkippedSerializer(serializers.Serializer[Any]):
     reason = serializers.CharField()
 
 
+class EvidenceIdsField(serializers.ListField):
+    """Keys of files."""
+
+    child = serializers.IntegerField()
+
+    def to_representation(self, data: Any) -> list[int]:
+        return [evidence.pk for evidence in data.all()]
+
+
 class DiagnosisSerializer(DiagnosisBriefSerializer):
     """One run in full: once it is done, the contract's diagnosis object with ids."""
 
@@ -188,7 +197,7 @@ class DiagnosisSerializer(DiagnosisBriefSerializer):
     recommendations = RecommendationSerializer(many=True)
     trace = serializers.ListField(child=serializers.CharField())
     skipped = SkippedSerializer(many=True)
-    evidence = serializers.PrimaryKeyRelatedField(many=True, read_only=True)
+    evidence = EvidenceIdsField(help_text="The files that this run judged, by id.")
 
     class Meta(DiagnosisBriefSerializer.Meta):
         fields = [

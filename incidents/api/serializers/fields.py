@@ -21,6 +21,10 @@ class InstantField(serializers.DateTimeField):
         return super().enforce_timezone(value)
 
 
+#: The contract's classes; empty while none is known.
+CAUSES = [("", "not known yet"), *VerdictClass.choices]
+
+
 @extend_schema_field({"oneOf": [{"type": "integer"}, {"type": "string"}, {"type": "null"}]})
 class GpuField(serializers.Field):  # type: ignore[type-arg]
     """A GPU by its index, UUID or PCI address."""
@@ -45,7 +49,6 @@ class WithClass(serializers.Serializer[Any]):
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         """The declared fields, the second place given to `class`; empty while none is known."""
-        choices = [("", "not known yet"), *VerdictClass.choices]
-        cause = serializers.ChoiceField(choices=choices, source="verdict_class")
+        cause = serializers.ChoiceField(choices=CAUSES, source="verdict_class")
         (first, field), *rest = super().get_fields().items()
         return {first: field, "class": cause, **dict(rest)}

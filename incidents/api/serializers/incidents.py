@@ -10,16 +10,16 @@ from incidents.choices import DiagnosisState, IncidentKind, IncidentStatus, Reso
 from incidents.models import Attempt, Incident, Job, User
 
 MAX_HOSTS = 20_000
+#: Where the newest run stands; empty before the first.
+NEWEST_STATES = [("", "none yet"), *DiagnosisState.choices]
 
 
 class JobBriefSerializer(serializers.ModelSerializer[Job]):
     """Which job an incident is about."""
 
-    cluster = serializers.CharField(source="cluster.name")
-
     class Meta:
         model = Job
-        fields = ["id", "cluster", "external_id", "name", "owner"]
+        fields = ["id", "external_id", "source", "name", "owner"]
 
 
 class AttemptBriefSerializer(serializers.ModelSerializer[Attempt]):
@@ -33,22 +33,30 @@ class AttemptBriefSerializer(serializers.ModelSerializer[Attempt]):
 class NewestDiagnosisSerializer(WithClass):
     """What the newest finished diagnosis says, and where the newest run stands."""
 
-    state = serializers.ChoiceField(
-        choices=[("", "none yet"), *DiagnosisState.choices], source="diagnosis_state"
-    )
+    state = serializers.ChoiceField(choices=NEWEST_STATES, source="diagnosis_state")
     summary = serializers.CharField(source="verdict_summary")
     confidence = serializers.FloatField(allow_null=True)
     suspect = serializers.CharField(source="suspect_name")
     suspect_score = serializers.FloatField(allow_null=True)
 
 
+class HostNamesField(serializers.ListField):
+    """The hosts' names, as first given."""
+
+    child = serializers.CharField()
+
+    def to_representation(self, data: Any) -> list[str]:
+        return [host.name for host in data.all()]
+
+
 class IncidentSerializer(serializers.ModelSerializer[Incident]):
     """Something that went wrong with a job or hosts. `version` counts what people changed."""
 
     reference = serializers.CharField()
+    cluster = serializers.CharField(source="cluster.name")
     job = JobBriefSerializer(allow_null=True)
     attempt = AttemptBriefSerializer(allow_null=True)
-    hosts = serializers.SlugRelatedField(many=True, read_only=True, slug_field="name")
+    hosts = HostNamesField()
     assignee = serializers.CharField(source="assignee.username", allow_null=True, default=None)
     merged_into = serializers.IntegerField(source="merged_into_id", allow_null=True)
     diagnosis = NewestDiagnosisSerializer(source="*")
@@ -73,6 +81,7 @@ class IncidentSerializer(serializers.ModelSerializer[Incident]):
             "source",
             "dedup_key",
             "version",
+            "cluster",
             "job",
             "attempt",
             "hosts",
@@ -97,7 +106,9 @@ class IncidentRequestSerializer(RequestSerializer):
     )
     kind = serializers.ChoiceField(choices=IncidentKind.choices, required=False)
     severity = serializers.ChoiceField(choices=Severity.choices, required=False)
-    source = serializers.CharField(max_length=50, required=False, help_text="Who reports this.")
+    source = serializers.CharField(  # type: ignore[assignment]
+        max_length=50, required=False, help_text="Who reports this."
+    )
     dedup_key = serializers.CharField(
         max_length=255, required=False, help_text="Joins the open incident with the same key."
     )

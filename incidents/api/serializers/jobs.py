@@ -16,6 +16,10 @@ _SIZES = ("tp_size", "pp_size", "dp_size", "ep_size")
 MAX_COUNT = 2**31 - 1
 #: More ranks than any job has; keeps a hostile body from filling the database.
 MAX_RANKS = 200_000
+ATTEMPT_ENDS = [
+    (state.value, state.label)
+    for state in (JobState.COMPLETED, JobState.FAILED, JobState.CANCELLED)
+]
 
 
 class JobSerializer(serializers.ModelSerializer[Job]):
@@ -48,7 +52,7 @@ class JobRequestSerializer(RequestSerializer):
     """A job to register, or to bring up to date; what is left out stays as it is."""
 
     external_id = serializers.CharField(max_length=200, help_text="The scheduler's id.")
-    source = serializers.CharField(
+    source = serializers.CharField(  # type: ignore[assignment]
         max_length=50, required=False, allow_blank=True, help_text="slurm, kubernetes, …"
     )
     cluster = serializers.CharField(
@@ -137,18 +141,15 @@ class AttemptRequestSerializer(RequestSerializer):
 
     number = serializers.IntegerField(required=False, min_value=1, max_value=MAX_COUNT)
     started_at = InstantField(required=False)
-    placement = PlacedRankSerializer(many=True, required=False, max_length=MAX_RANKS)
+    placement = PlacementListSerializer(
+        child=PlacedRankSerializer(), required=False, max_length=MAX_RANKS
+    )
 
 
 class AttemptChangeSerializer(RequestSerializer):
     """How an attempt ended."""
 
-    outcome = serializers.ChoiceField(
-        choices=[
-            (state.value, state.label)
-            for state in (JobState.COMPLETED, JobState.FAILED, JobState.CANCELLED)
-        ]
-    )
+    outcome = serializers.ChoiceField(choices=ATTEMPT_ENDS)
     ended_at = InstantField(required=False)
 
     def validate_outcome(self, value: Any) -> JobState:

@@ -10,14 +10,15 @@ from incidents.choices import Role
 from incidents.models import ApiToken, User
 from incidents.roles import Capability
 
-_SCOPES = [(scope.value, scope.value) for scope in Capability]
+#: What tokens may be narrowed to.
+SCOPES = [(scope.value, scope.value) for scope in Capability]
 
 
 class TokenSerializer(serializers.ModelSerializer[ApiToken]):
     """A token: its owner's role, narrowed to scopes. Its secret is never shown again."""
 
     owner = serializers.CharField(source="owner.username")
-    scopes = serializers.ListField(child=serializers.ChoiceField(choices=_SCOPES))
+    scopes = serializers.ListField(child=serializers.ChoiceField(choices=SCOPES))
     created_at = InstantField()
     expires_at = InstantField()
     last_used_at = InstantField(allow_null=True)
@@ -55,7 +56,7 @@ class TokenRequestSerializer(RequestSerializer):
 
     name = serializers.CharField(max_length=100)
     scopes = serializers.ListField(
-        child=serializers.ChoiceField(choices=_SCOPES), allow_empty=False, max_length=len(_SCOPES)
+        child=serializers.ChoiceField(choices=SCOPES), allow_empty=False, max_length=len(SCOPES)
     )
     expires_at = InstantField()
     owner = serializers.SlugRelatedField(
@@ -71,5 +72,5 @@ class MeSerializer(serializers.Serializer[Any]):
 
     username = serializers.CharField()
     role = serializers.ChoiceField(choices=Role.choices)
-    capabilities = serializers.ListField(child=serializers.ChoiceField(choices=_SCOPES))
+    capabilities = serializers.ListField(child=serializers.ChoiceField(choices=SCOPES))
     token = TokenSerializer(allow_null=True)
