@@ -27,7 +27,7 @@ UNIX_SOCKET_PATH_LIMIT = 103
 def positive(name: str, default: int) -> int:
     """A whole number above zero from the environment."""
     try:
-        value = env.int(name, default=default)
+        value = int(env.str(name, default=str(default)))
     except ValueError as error:
         raise ImproperlyConfigured(f"{name} must be a whole number above 0: {error}") from error
     if value <= 0:
