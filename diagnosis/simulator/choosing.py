@@ -24,9 +24,7 @@ def call_of(job: Job, rank: int, wanted: Callable[[Program, int], bool]) -> int:
     begin = program.starts[min(1, len(program.starts) - 1)]
     found = [index for index in range(begin, len(program.calls)) if wanted(program, index)]
     if not found:
-        raise ValueError(
-            f"{job.scenario} needs a call that this layout ({job.layout}) does not have"
-        )
+        raise ValueError(f"{job.scenario} needs a call that this layout ({job.layout}) lacks")
     return found[int(job.rng("call").integers(len(found)))]
 
 

@@ -1,4 +1,4 @@
-"""The machines under the job: hosts with GPUs, NICs, clocks and pids, and the network above them."""
+"""The machines under the job: hosts with GPUs, NICs, clocks and pids, and the network above."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -88,27 +88,32 @@ def build_cluster(
     pids = rng.integers(2_000, 900_000, hosts)
     width = max(3, len(str(hosts)))
     built = [
-        _host(number, f"node-{number + 1:0{width}}", gpus_per_host, skew, uptime, int(pid), rng)
-        for number, (skew, uptime, pid) in enumerate(zip(skews, uptimes, pids, strict=True))
+        _host(
+            number,
+            name=f"node-{number + 1:0{width}}",
+            skew=float(skews[number]),
+            uptime=float(uptimes[number]),
+            pid=int(pids[number]),
+            identities=[rng.bytes(16).hex() for _ in range(gpus_per_host)],
+        )
+        for number in range(hosts)
     ]
     return Cluster(tuple(built), gpus_per_host)
 
 
 def _host(
-    number: int, name: str, gpus: int, skew: float, uptime: float, pid: int,
-    rng: np.random.Generator,
-) -> Host:  # fmt: skip
+    number: int, *, name: str, skew: float, uptime: float, pid: int, identities: list[str]
+) -> Host:
     pod = number // _HOSTS_PER_POD
-    identity = rng.bytes(16 * gpus).hex()
     return Host(
         name=name,
         address=f"10.{20 + number // 60_000}.{number // 250 % 250}.{number % 250 + 2}",
         pod=f"pod-{pod + 1}",
-        skew=float(skew),
-        uptime=float(uptime),
+        skew=skew,
+        uptime=uptime,
         first_pid=pid,
-        gpus=tuple(_gpu(index, identity[32 * index : 32 * index + 32]) for index in range(gpus)),
-        nics=tuple(_nic(index, pod, number % _HOSTS_PER_POD) for index in range(gpus)),
+        gpus=tuple(_gpu(index, identity) for index, identity in enumerate(identities)),
+        nics=tuple(_nic(index, pod, number % _HOSTS_PER_POD) for index in range(len(identities))),
     )
 
 

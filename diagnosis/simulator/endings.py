@@ -14,6 +14,8 @@ from diagnosis.simulator.timeline import Timeline
 
 #: A rank whose own timeout comes this late after the first one is taken down before it (seconds).
 _TEARDOWN_S = 8.0
+#: How long torchrun takes to notice a dead worker and end the others (seconds).
+_MONITOR_S = 1.5
 _ABORTED, _TERMINATED = -6, -15
 
 
@@ -32,7 +34,7 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """`at` is when it happened and `dump_at` when the dump was written, in seconds since the start."""
+    """`at` is when it happened, `dump_at` when the dump was written (seconds since the start)."""
 
     fate: Fate
     at: float
@@ -51,7 +53,7 @@ def endings(job: Job, injection: Injection, timeline: Timeline) -> tuple[Ending,
 
 def _asked(job: Job, injection: Injection, timeline: Timeline) -> list[Ending]:
     finish = max((times[-1] for times in timeline.completed if times), default=0.0)
-    at = finish + 2.0 if injection.dumps_requested is None else injection.dumps_requested
+    at = finish + 2.0 if injection.dumps_at >= 1 else injection.dumps_at * finish
     jitter = job.rng("dump-jitter").uniform(0.0, job.options.dump_jitter_s, job.world)
     fate = Fate.FINISHED if at > finish else Fate.RUNNING
     return [Ending(fate, at, at + float(delay)) for delay in jitter]
@@ -59,7 +61,7 @@ def _asked(job: Job, injection: Injection, timeline: Timeline) -> list[Ending]:
 
 def _broken(job: Job, injection: Injection, timeline: Timeline) -> list[Ending]:
     gone = _gone(job, injection, timeline)
-    onset = min((timeline.stopped_at(rank) for rank in injection.culprits), default=0.0)
+    onset = min((timeline.stopped_at(rank) for rank in injection.sources), default=0.0)
     own: dict[int, tuple[float, Fate]] = {}
     for rank in range(job.world):
         if rank in gone:
@@ -103,7 +105,7 @@ def _end_siblings(job: Job, gone: dict[int, Ending]) -> None:
     for rank, ending in sorted(gone.items()):
         for sibling in job.cluster.ranks_of(job.cluster.host_of(rank)):
             gone.setdefault(
-                sibling, Ending(Fate.TERMINATED, ending.at + 0.12, exit_code=_TERMINATED)
+                sibling, Ending(Fate.TERMINATED, ending.at + _MONITOR_S, exit_code=_TERMINATED)
             )
 
 

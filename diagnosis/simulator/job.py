@@ -68,11 +68,11 @@ class Job:
 class Injection:
     """A scenario's fault, as causes: what stops where, who runs another program, who exits.
 
-    `exits` are processes that end by themselves with that code once they stop; `remote_errors` are
-    ranks whose library reports a broken connection so many seconds after the onset; `frozen` hang in
-    the kernel, watchdog and all; `no_dump` leave no dump although they live. With `requests_dumps`
-    someone asks a job that no watchdog stopped for its dumps, at `dumps_requested` (seconds after
-    the start) or, None, once it has finished.
+    `exits` are processes that end by themselves with that code once they stop. `remote_errors` are
+    ranks whose library reports a broken connection so many seconds after the onset. `frozen` ranks
+    hang in the kernel, watchdog and all; `no_dump` ranks leave no dump although they live. With
+    `requests_dumps` someone asks a job that no watchdog stopped for its dumps, once `dumps_at` of
+    its length has passed; 1 is after its end.
     """
 
     culprits: tuple[int, ...] = ()
@@ -83,8 +83,13 @@ class Injection:
     remote_errors: Mapping[int, float] = field(default_factory=dict)
     frozen: frozenset[int] = frozenset()
     no_dump: frozenset[int] = frozenset()
-    dumps_requested: float | None = None
     requests_dumps: bool = False
+    dumps_at: float = 1.0
+
+    @property
+    def sources(self) -> tuple[int, ...]:
+        """The ranks at which it began, to blame or not."""
+        return self.culprits or tuple(self.exits)
 
 
 def plan_job(scenario: str, *, seed: int, hosts: int, gpus_per_host: int, options: Options) -> Job:

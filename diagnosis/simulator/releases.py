@@ -22,32 +22,16 @@ class Release:
     lines: Mapping[str, int]
 
 
-def _lines(
-    timeout: int,
-    status: int,
-    trace: int,
-    down: int,
-    signal: int,
-    observed: int,
-    dump: int,
-    end: int,
-) -> dict[str, int]:
-    return {
-        "timeout": timeout,
-        "status": status,
-        "trace": trace,
-        "corrupt": down,
-        "down": down + 14,
-        "signal": signal,
-        "observed": observed,
-        "dump": dump,
-        "end": end,
-    }
+_NAMES = ("timeout", "status", "trace", "corrupt", "down", "signal", "observed", "dump", "end")
 
 
-_OLD = _lines(607, 1664, 621, 621, 1391, 1321, 1153, 1515)
-_MIDDLE = _lines(616, 1785, 630, 630, 1743, 1683, 1533, 1895)
-_NEW = _lines(632, 2268, 670, 684, 1870, 1806, 1589, 2057)
+def _lines(*numbers: int) -> dict[str, int]:
+    return dict(zip(_NAMES, numbers, strict=True))
+
+
+_OLD = _lines(607, 1664, 621, 621, 627, 1391, 1321, 1153, 1515)
+_MIDDLE = _lines(616, 1785, 630, 630, 636, 1743, 1683, 1533, 1895)
+_NEW = _lines(632, 2268, 670, 684, 698, 1870, 1806, 1589, 2057)
 
 _RELEASES = {
     release.fr_version: release

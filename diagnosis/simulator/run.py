@@ -18,8 +18,8 @@ class Run:
 
     @property
     def onset(self) -> float:
-        """When the first culprit was last seen to move."""
-        return min((self.timeline.stopped_at(rank) for rank in self.injection.culprits), default=0)
+        """When the first rank concerned was last seen to move."""
+        return min((self.timeline.stopped_at(rank) for rank in self.injection.sources), default=0)
 
     @property
     def victims(self) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""The calls that a rank makes in a training step, in order: forward, backward, optimiser, checkpoint.
+"""The calls of a rank in a training step, in order: forward, backward, optimiser, checkpoint.
 
 Names, sizes and dtypes are those that Flight Recorder shows for Megatron-LM with sequence
 parallelism and a distributed optimiser, and for plain DDP where there is one axis only.
@@ -51,7 +51,7 @@ class Program:
 
     @cached_property
     def counters(self) -> tuple[tuple[int, int], ...]:
-        """At each call, how many collectives and point-to-point calls its axis has had, it included.
+        """At each call, how many collectives and p2p calls its axis has had, it included.
 
         These are Flight Recorder's `collective_seq_id` and `p2p_seq_id`; `op_id` is their sum.
         """
@@ -81,6 +81,11 @@ class Program:
 
     def step_of(self, index: int) -> int:
         return sum(start <= index for start in self.starts) - 1
+
+    def stop_of(self, step: int) -> int:
+        """The index after the step's last call, a checkpoint that follows it included."""
+        following = step + 1
+        return self.starts[following] if following < len(self.starts) else len(self.calls)
 
     def with_call(self, index: int, call: Call) -> "Program":
         return replace(self, calls=(*self.calls[:index], call, *self.calls[index + 1 :]))
@@ -116,7 +121,10 @@ def _program(layout: Layout, stage: int, steps: int, checkpoint_every: int) -> P
 
 def _setup(layout: Layout) -> Iterator[Call]:
     if layout.dp > 1:
-        yield _collective(Axis.DATA, "broadcast", (HIDDEN, HIDDEN), None, _BF16, "setup", wire=4.0)
+        weights = (HIDDEN, HIDDEN)
+        yield _collective(
+            Axis.DATA, "broadcast", size=weights, dtype=_BF16, phase="setup", wire=4.0
+        )
     yield _barrier("setup")
 
 
@@ -151,44 +159,64 @@ def _layers(layout: Layout, phase: str, *, compute: float) -> Iterator[Call]:
     if layout.tp == 1:
         return
     whole, shard = (SEQUENCE, 1, HIDDEN), (SEQUENCE // layout.tp, 1, HIDDEN)
+    gather = _collective(
+        Axis.TENSOR,
+        "_all_gather_base",
+        size=shard,
+        output=whole,
+        dtype=_BF16,
+        phase=phase,
+        compute=compute,
+    )
+    scatter = replace(
+        gather,
+        op="_reduce_scatter_base",
+        input_sizes=gather.output_sizes,
+        output_sizes=gather.input_sizes,
+    )
     for _ in range(LAYERS):
-        yield _collective(
-            Axis.TENSOR, "_all_gather_base", shard, whole, _BF16, phase, compute=compute
-        )
-        yield _collective(
-            Axis.TENSOR, "_reduce_scatter_base", whole, shard, _BF16, phase, compute=compute
-        )
+        yield gather
+        yield scatter
 
 
 def _optimizer(layout: Layout, stage: int) -> Iterator[Call]:
-    phase = "optimizer"
-    if layout.tp > 1 and layout.dp > 1:
-        yield _collective(Axis.STAGE, "all_reduce", (120,), None, _FLOAT, phase)
     bucket = LAYERS * 12 * HIDDEN * HIDDEN // layout.tp
     shard = -(-bucket // layout.dp)
+    whole = shard * layout.dp
+    if layout.tp > 1 and layout.dp > 1:
+        yield _collective(Axis.STAGE, "all_reduce", size=(120,))
     if layout.dp > 1:
         yield _collective(
-            Axis.DATA, "_reduce_scatter_base", (shard * layout.dp,), (shard,), _FLOAT, phase,
-            compute=6.0, wire=22.0,
-        )  # fmt: skip
+            Axis.DATA,
+            "_reduce_scatter_base",
+            size=(whole,),
+            output=(shard,),
+            compute=6.0,
+            wire=22.0,
+        )
     if layout.pp > 1 and stage in {0, layout.pp - 1}:
         rows = -(-51200 // layout.tp)
-        yield _collective(Axis.EMBEDDING, "all_reduce", (rows, HIDDEN), None, _FLOAT, phase, wire=5)
-    yield _collective(Axis.WORLD, "all_reduce", (1,), None, _FLOAT, phase, sync=True)
+        yield _collective(Axis.EMBEDDING, "all_reduce", size=(rows, HIDDEN), wire=5.0)
+    yield _collective(Axis.WORLD, "all_reduce", size=(1,), sync=True)
     if layout.dp > 1:
         yield _collective(
-            Axis.DATA, "_all_gather_base", (shard,), (shard * layout.dp,), _BF16, phase,
-            compute=8.0, wire=12.0,
-        )  # fmt: skip
+            Axis.DATA,
+            "_all_gather_base",
+            size=(shard,),
+            output=(whole,),
+            dtype=_BF16,
+            compute=8.0,
+            wire=12.0,
+        )
 
 
 def _ddp_step() -> Iterator[Call]:
     for number, numel in enumerate((26_215_400, 26_214_400, 13_107_200)):
-        call = _collective(
-            Axis.DATA, "all_reduce", (numel,), None, _FLOAT, "backward", compute=30.0, wire=9.0
+        bucket = _collective(
+            Axis.DATA, "all_reduce", size=(numel,), phase="backward", compute=30.0, wire=9.0
         )
-        yield replace(call, host_ms=12.0) if number == 0 else call
-    yield _collective(Axis.DATA, "all_reduce", (1,), None, _FLOAT, "optimizer", sync=True)
+        yield replace(bucket, host_ms=12.0) if number == 0 else bucket
+    yield _collective(Axis.DATA, "all_reduce", size=(1,), sync=True)
 
 
 def _checkpoint() -> Iterator[Call]:
@@ -208,10 +236,25 @@ def _p2p(op: str, peer: int, phase: str) -> Call:
 
 
 def _collective(
-    axis: Axis, op: str, given: tuple[int, ...], got: tuple[int, ...] | None, dtype: str, phase: str,
-    *, compute: float = 0.5, wire: float = 0.4, sync: bool = False,
-) -> Call:  # fmt: skip
+    axis: Axis,
+    op: str,
+    *,
+    size: tuple[int, ...],
+    output: tuple[int, ...] | None = None,
+    dtype: str = _FLOAT,
+    phase: str = "optimizer",
+    compute: float = 0.5,
+    wire: float = 0.4,
+    sync: bool = False,
+) -> Call:
     return Call(
-        axis, op, (given,), (got or given,), dtype, phase,
-        compute_ms=compute, wire_ms=wire, sync=sync,
-    )  # fmt: skip
+        axis=axis,
+        op=op,
+        input_sizes=(size,),
+        output_sizes=(output or size,),
+        dtype=dtype,
+        phase=phase,
+        compute_ms=compute,
+        wire_ms=wire,
+        sync=sync,
+    )

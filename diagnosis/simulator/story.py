@@ -16,8 +16,12 @@ class Line:
 
 @dataclass(frozen=True)
 class Story:
-    """Lines that only this fault causes, by rank and by host (kernel), beside the usual ones."""
+    """Lines that only this fault causes, by rank and by host (kernel), beside the usual ones.
+
+    `last_errors` is what the communication library last said on ranks that saw a remote error.
+    """
 
     truth: Truth
     rank_lines: Mapping[int, tuple[Line, ...]] = field(default_factory=dict)
     kernel_lines: Mapping[str, tuple[Line, ...]] = field(default_factory=dict)
+    last_errors: Mapping[int, str] = field(default_factory=dict)

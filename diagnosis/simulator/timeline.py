@@ -76,9 +76,15 @@ class _Walk:
     """The state of one simulation."""
 
     def __init__(
-        self, layout: Layout, programs: Sequence[Program], disturbances: Disturbances,
-        spans_hosts: Sequence[bool], run_ahead: int, pace: NDArray[np.float32],
-    ) -> None:  # fmt: skip
+        self,
+        layout: Layout,
+        programs: Sequence[Program],
+        disturbances: Disturbances,
+        *,
+        spans_hosts: Sequence[bool],
+        run_ahead: int,
+        pace: NDArray[np.float32],
+    ) -> None:
         self.layout, self.programs, self.run_ahead = layout, programs, run_ahead
         self.what, self.spans_hosts, self.pace = disturbances, spans_hosts, pace
         world = layout.world
@@ -173,12 +179,20 @@ class _Walk:
 
 
 def walk(
-    layout: Layout, programs: Sequence[Program], disturbances: Disturbances, *,
-    spans_hosts: Sequence[bool], run_ahead: int, rng: np.random.Generator,
-) -> Timeline:  # fmt: skip
+    layout: Layout,
+    programs: Sequence[Program],
+    disturbances: Disturbances,
+    *,
+    spans_hosts: Sequence[bool],
+    run_ahead: int,
+    rng: np.random.Generator,
+) -> Timeline:
     """Simulate the job. `programs` and `spans_hosts` are per rank and per communicator."""
     longest = max(len(program.calls) for program in programs)
     speed = 1 + 0.01 * rng.standard_normal((layout.world, 1), dtype=np.float32)
     noise = 1 + 0.04 * rng.standard_normal((layout.world, longest), dtype=np.float32)
     pace = np.clip(speed * noise, 0.5, 2.0).astype(np.float32)
-    return _Walk(layout, programs, disturbances, spans_hosts, run_ahead, pace).run()
+    walking = _Walk(
+        layout, programs, disturbances, spans_hosts=spans_hosts, run_ahead=run_ahead, pace=pace
+    )
+    return walking.run()

@@ -11,10 +11,17 @@ JOB = "job"
 
 
 def truth_of(
-    run: Run, fault: str, kind: IncidentKind, cls: VerdictClass, cause: str, *,
-    accept: Sequence[VerdictClass] = (), actions: Sequence[ExpectedAction] = (),
-    isolate_nobody: bool = False, **more: Any,
-) -> Truth:  # fmt: skip
+    run: Run,
+    fault: str,
+    kind: IncidentKind,
+    cls: VerdictClass,
+    cause: str,
+    *,
+    accept: Sequence[VerdictClass] = (),
+    actions: Sequence[ExpectedAction] = (),
+    isolate_nobody: bool = False,
+    **more: Any,
+) -> Truth:
     """The truth about a run: culprits from its injection, victims from how it went."""
     job, culprits = run.job, run.injection.culprits
     hosts = tuple(dict.fromkeys(job.cluster.host_of(rank).name for rank in culprits))
@@ -28,11 +35,10 @@ def truth_of(
         cause=cause,
         culprits=culprits,
         culprit_hosts=hosts,
-        onset=None if cls is VerdictClass.HEALTHY else job.true_time(run.onset),
         actions=tuple(actions),
         must_not_isolate=("*",) if isolate_nobody else spared,
         seed=job.seed,
-        **{"victims": run.victims, **_place(run), **more},
+        **{"victims": run.victims, "onset": job.true_time(run.onset), **_place(run), **more},
     )
 
 

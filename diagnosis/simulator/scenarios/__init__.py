@@ -10,10 +10,20 @@ from diagnosis.simulator.scenario import Scenario
 from diagnosis.simulator.scenarios import (
     call_mismatch,
     cuda_oom,
+    ecc_double_bit,
     gpu_fallen_off_bus,
     hang_compute,
     healthy,
+    healthy_midrun,
+    host_oom,
+    ib_link_down,
+    missing_dump,
+    nvlink_error,
+    order_deadlock,
     process_killed,
+    python_exception,
+    slow_rank,
+    storage_stale_handle,
 )
 from diagnosis.simulator.simulation import Simulation
 
@@ -21,11 +31,21 @@ SCENARIOS: Mapping[str, Scenario] = {
     module.SCENARIO.name: module.SCENARIO
     for module in (
         healthy,
+        healthy_midrun,
         hang_compute,
+        missing_dump,
         process_killed,
         gpu_fallen_off_bus,
-        cuda_oom,
+        ecc_double_bit,
+        nvlink_error,
+        ib_link_down,
         call_mismatch,
+        order_deadlock,
+        cuda_oom,
+        host_oom,
+        python_exception,
+        storage_stale_handle,
+        slow_rank,
     )
 }
 

@@ -74,10 +74,15 @@ def tell(run: Run) -> Story:
     how = _how(run.job)
     return Story(
         truth_of(
-            run, f"call-mismatch-{how}", IncidentKind.HANG, VerdictClass.USER,
-            f"rank {rank} makes {_WORDS[how]}", actions=fix_code(), isolate_nobody=True,
+            run,
+            f"call-mismatch-{how}",
+            IncidentKind.HANG,
+            VerdictClass.USER,
+            f"rank {rank} makes {_WORDS[how]}",
+            actions=fix_code(),
+            isolate_nobody=True,
         )
-    )  # fmt: skip
+    )
 
 
 SCENARIO = Scenario("call_mismatch", "a rank calls another operation, size or dtype", inject, tell)

@@ -27,12 +27,16 @@ def tell(run: Run) -> Story:
     gpu, host = cluster.gpu_of(rank), cluster.host_of(rank)
     return Story(
         truth_of(
-            run, "gpu-fallen-off-bus", IncidentKind.HANG, VerdictClass.CRITICAL,
+            run,
+            "gpu-fallen-off-bus",
+            IncidentKind.HANG,
+            VerdictClass.CRITICAL,
             f"the GPU of rank {rank} fell off the bus (Xid 79)",
-            actions=isolate_and_restart(run), gpu=gpu.pci,
+            actions=isolate_and_restart(run),
+            gpu=gpu.pci,
         ),
         kernel_lines={host.name: tuple(fallen_off_bus(gpu, run.onset + 0.003))},
-    )  # fmt: skip
+    )
 
 
 SCENARIO = Scenario("gpu_fallen_off_bus", "a GPU falls off the bus (Xid 79)", inject, tell)

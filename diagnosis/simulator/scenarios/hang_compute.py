@@ -20,11 +20,14 @@ def tell(run: Run) -> Story:
     rank = run.injection.culprits[0]
     return Story(
         truth_of(
-            run, "rank-missing-from-collective", IncidentKind.HANG, VerdictClass.DISTRIBUTED,
+            run,
+            "rank-missing-from-collective",
+            IncidentKind.HANG,
+            VerdictClass.DISTRIBUTED,
             f"rank {rank} never reached its next collective",
             actions=isolate_and_restart(run),
         )
-    )  # fmt: skip
+    )
 
 
 SCENARIO = Scenario("hang_compute", "a rank hangs in computation before a collective", inject, tell)

@@ -16,11 +16,18 @@ def inject(job: Job) -> Injection:
 def tell(run: Run) -> Story:
     return Story(
         truth_of(
-            run, "none", IncidentKind.NONE, VerdictClass.HEALTHY, "nothing is wrong",
-            accept=(VerdictClass.UNKNOWN,), isolate_nobody=True,
-            actions=(ExpectedAction(Action.NONE, JOB),), victims=(),
+            run,
+            "none",
+            IncidentKind.NONE,
+            VerdictClass.HEALTHY,
+            "nothing is wrong",
+            accept=(VerdictClass.UNKNOWN,),
+            isolate_nobody=True,
+            actions=(ExpectedAction(Action.NONE, JOB),),
+            onset=None,
+            victims=(),
         )
-    )  # fmt: skip
+    )
 
 
 SCENARIO = Scenario("healthy", "a job that finished, asked for its dumps", inject, tell)

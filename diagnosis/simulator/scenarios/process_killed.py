@@ -23,12 +23,15 @@ def tell(run: Run) -> Story:
     rank = run.injection.culprits[0]
     return Story(
         truth_of(
-            run, "process-killed", IncidentKind.CRASH, VerdictClass.DISTRIBUTED,
+            run,
+            "process-killed",
+            IncidentKind.CRASH,
+            VerdictClass.DISTRIBUTED,
             f"SIGKILL to the process of rank {rank}",
             accept=(VerdictClass.UNKNOWN,),
             actions=(ExpectedAction(Action.RESTART_JOB, JOB),),
         )
-    )  # fmt: skip
+    )
 
 
 SCENARIO = Scenario("process_killed", "a rank's process is killed from outside", inject, tell)

@@ -32,8 +32,8 @@ _HINT = (
     "such as network errors or bugs in the communications library (e.g. NCCL), etc. "
 )
 _CORRUPT = (
-    "Some NCCL operations have failed or timed out. Due to the asynchronous nature of CUDA kernels, "
-    "subsequent GPU operations might run on corrupted/incomplete data."
+    "Some NCCL operations have failed or timed out. Due to the asynchronous nature of CUDA "
+    "kernels, subsequent GPU operations might run on corrupted/incomplete data."
 )
 _DOWN = "To avoid data inconsistency, we are taking the entire process down."
 _REMOTE = (
@@ -147,9 +147,9 @@ class _Voice:
         from_recorder = self.job.options.stacks and self.release.says_failure
         if not from_recorder:
             return (
-                "Stack trace of the failed collective not found, potentially because FlightRecorder "
-                "is disabled. You can enable it by setting TORCH_NCCL_TRACE_BUFFER_SIZE to a "
-                "non-zero value."
+                "Stack trace of the failed collective not found, potentially because "
+                "FlightRecorder is disabled. You can enable it by setting "
+                "TORCH_NCCL_TRACE_BUFFER_SIZE to a non-zero value."
             )
         frames = frames_of(call)
         rows = [f"#{n} {f['name']} from {f['filename']}:{f['line']}" for n, f in enumerate(frames)]
@@ -161,8 +161,8 @@ class _Voice:
         whose = "this local rank" if local else f" rank {sender}"
         return (
             f"{self._prefix(group)} Received a dump signal due to a collective timeout from {whose} "
-            f"and we will try our best to dump the debug info. Last enqueued NCCL work: {enqueued}, "
-            f"last completed NCCL work: {completed}.{_HINT}"
+            "and we will try our best to dump the debug info. "
+            f"Last enqueued NCCL work: {enqueued}, last completed NCCL work: {completed}.{_HINT}"
         )
 
     def _counts(self, group: Communicator, at: float) -> tuple[int, int]:

@@ -30,15 +30,21 @@ _PATHS: Mapping[str, tuple[tuple[str, str, int], ...]] = {
     ),
     "forward": (
         ("forward_step", f"{_CORE}/pipeline_parallel/schedules.py", 327),
-        ("forward_backward_pipelining_without_interleaving",
-         f"{_CORE}/pipeline_parallel/schedules.py", 1969),
+        (
+            "forward_backward_pipelining_without_interleaving",
+            f"{_CORE}/pipeline_parallel/schedules.py",
+            1969,
+        ),
         ("train_step", _TRAINING, 1273),
         ("train", _TRAINING, 2141),
     ),
     "backward": (
         ("backward_step", f"{_CORE}/pipeline_parallel/schedules.py", 391),
-        ("forward_backward_pipelining_without_interleaving",
-         f"{_CORE}/pipeline_parallel/schedules.py", 2088),
+        (
+            "forward_backward_pipelining_without_interleaving",
+            f"{_CORE}/pipeline_parallel/schedules.py",
+            2088,
+        ),
         ("train_step", _TRAINING, 1273),
         ("train", _TRAINING, 2141),
     ),
@@ -52,7 +58,7 @@ _PATHS: Mapping[str, tuple[tuple[str, str, int], ...]] = {
         ("save_checkpoint_and_time", _TRAINING, 1560),
         ("train", _TRAINING, 2236),
     ),
-}  # fmt: skip
+}
 
 _MAIN = (
     ("pretrain", _TRAINING, 866),

@@ -18,6 +18,7 @@ from diagnosis.simulator.writers.nccl_log import initialisation
 from diagnosis.simulator.writers.step_log import training_lines
 
 _LEVEL = re.compile(r"\b(WARN(?:ING)?|ERROR|FutureWarning|UserWarning|Traceback)\b")
+_SPEAKS_NO_MORE = frozenset({Fate.EXITED, Fate.TERMINATED, Fate.FROZEN, Fate.RUNNING})
 _COLOUR = {"W": "33", "F": "33", "U": "33", "E": "31", "T": "31"}
 
 
@@ -56,9 +57,9 @@ def _rank_lines(run: Run, story: Story, rank: int) -> list[Line]:
     if run.job.options.nccl_debug and run.job.options.backend == "nccl":
         lines.extend(initialisation(run.job, rank))
     if run.job.options.backend == "nccl":
-        lines.extend(watchdog_lines(run, rank))
+        lines.extend(watchdog_lines(run, rank, story.last_errors.get(rank, "")))
     lines.extend(story.rank_lines.get(rank, ()))
-    if run.endings[rank].fate in {Fate.EXITED, Fate.TERMINATED, Fate.FROZEN}:
+    if run.endings[rank].fate in _SPEAKS_NO_MORE:
         last = run.endings[rank].at
         lines = [line for line in lines if line.time <= last]
     return sorted(lines, key=lambda line: line.time)

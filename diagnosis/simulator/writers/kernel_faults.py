@@ -13,9 +13,12 @@ def fallen_off_bus(gpu: Gpu, at: float) -> Iterator[Line]:
     yield Line(at + 2e-5, xid(gpu, 79, "GPU has fallen off the bus.", process=None))
     yield Line(at + 3e-5, f"NVRM: GPU {gpu.pci}.0: GPU has fallen off the bus.")
     yield Line(at + 4e-5, f"NVRM: GPU {gpu.pci}.0: GPU serial number is {gpu.serial}.")
-    yield Line(at + 0.38, "NVRM: A GPU crash dump has been created. If possible, please run\n"
-                          "NVRM: nvidia-bug-report.sh as root to collect this data before\n"
-                          "NVRM: the NVIDIA kernel module is unloaded.")  # fmt: skip
+    yield Line(
+        at + 0.38,
+        "NVRM: A GPU crash dump has been created. If possible, please run\n"
+        "NVRM: nvidia-bug-report.sh as root to collect this data before\n"
+        "NVRM: the NVIDIA kernel module is unloaded.",
+    )
     yield Line(at + 0.41, recovery(gpu, "0x2 (Node Reboot Required)"))
 
 
@@ -66,18 +69,29 @@ def stale_export(server: str, at: float, draw: int) -> Iterator[Line]:
     old, new = f"0x{draw % 2**40:x}", f"0x{(draw * 7 + 11) % 2**40:x}"
     yield Line(at - 14.0, f"nfs: server {server} not responding, still trying")
     yield Line(at - 3.0, f"nfs: server {server} OK")
-    yield Line(at, f"NFS: server {server} error: fileid changed\n"
-                   f"fsid 0:52: expected fileid {old}, got {new}")  # fmt: skip
+    yield Line(
+        at,
+        f"NFS: server {server} error: fileid changed\nfsid 0:52: expected fileid {old}, got {new}",
+    )
 
 
 def out_of_memory(pid: int, at: float, *, resident_kib: int) -> Iterator[Line]:
     """The kernel ends a process because the host has no memory left."""
-    yield Line(at, "python3.11 invoked oom-killer: gfp_mask=0x140cca(GFP_HIGHUSER_MOVABLE|"
-                   "__GFP_COMP), order=0, oom_score_adj=0")  # fmt: skip
-    yield Line(at + 0.02, "oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),cpuset=/,"
-                          f"mems_allowed=0-1,global_oom,task_memcg=/system.slice,task=python3.11,"
-                          f"pid={pid},uid=1000")  # fmt: skip
-    yield Line(at + 0.021, f"Out of memory: Killed process {pid} (python3.11) "
-                           f"total-vm:{resident_kib * 2}kB, anon-rss:{resident_kib}kB, "
-                           "file-rss:812kB, shmem-rss:16384kB, UID:1000 pgtables:412004kB "
-                           "oom_score_adj:0")  # fmt: skip
+    yield Line(
+        at,
+        "python3.11 invoked oom-killer: gfp_mask=0x140cca(GFP_HIGHUSER_MOVABLE|"
+        "__GFP_COMP), order=0, oom_score_adj=0",
+    )
+    yield Line(
+        at + 0.02,
+        "oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),cpuset=/,"
+        f"mems_allowed=0-1,global_oom,task_memcg=/system.slice,task=python3.11,"
+        f"pid={pid},uid=1000",
+    )
+    yield Line(
+        at + 0.021,
+        f"Out of memory: Killed process {pid} (python3.11) "
+        f"total-vm:{resident_kib * 2}kB, anon-rss:{resident_kib}kB, "
+        "file-rss:812kB, shmem-rss:16384kB, UID:1000 pgtables:412004kB "
+        "oom_score_adj:0",
+    )

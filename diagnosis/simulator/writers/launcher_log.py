@@ -29,33 +29,39 @@ _TRACE = f"""Traceback (most recent call last):
     raise ChildFailedError(
 torch.distributed.elastic.multiprocessing.errors.ChildFailedError: """
 _SCRIPT = "pretrain_gpt.py"
-_WARNING = "Setting OMP_NUM_THREADS environment variable for each process to be 1 in default"
+_THREADS = (
+    "Setting OMP_NUM_THREADS environment variable for each process to be 1 in default, to avoid "
+    "your system being overloaded, please further tune the variable for optimal performance in "
+    "your application as needed."
+)
 
 
 def torchrun_lines(run: Run, host: Host) -> Iterator[Line]:
     """The agent's lines on one host: nothing but its start while its workers live."""
-    agent = host.first_pid
-    yield Line(-12.0, f"W{torch_python(run.job.host_ns(host, -12.0))} {agent} "
-               f"torch/distributed/run.py:766] {_WARNING}, to avoid your system being overloaded, "
-               "please further tune the variable for optimal performance in your application as "
-               "needed.")  # fmt: skip
+    yield _agent(run, host, -12.0, f"W{{}} torch/distributed/run.py:766] {_THREADS}")
     first = _first_failure(run, host)
     if first is None:
         return
-    ending = run.endings[first]
-    at = (ending.at if ending.fate is Fate.EXITED else ending.at + 1.6) + 0.1
-    stamp = torch_python(run.job.host_ns(host, at))
-    siblings = [rank for rank in run.job.cluster.ranks_of(host) if rank != first]
-    for count, rank in enumerate(siblings):
-        pid = run.job.cluster.pid_of(rank)
-        yield Line(at + 0.001 * count, f"W{stamp} {agent} {_API}:897] "
-                   f"Sending process {pid} closing signal SIGTERM")  # fmt: skip
-    at += 1.9
-    stamp = torch_python(run.job.host_ns(host, at))
-    yield Line(at, f"E{stamp} {agent} {_API}:869] failed (exitcode: {ending.exit_code}) "
-               f"local_rank: {run.job.cluster.local_rank(first)} "
-               f"(pid: {run.job.cluster.pid_of(first)}) of binary: /opt/venv/bin/python3.11")  # fmt: skip
-    yield Line(at + 0.01, _TRACE + _summary(run, host, first, at))
+    ending, cluster = run.endings[first], run.job.cluster
+    at = ending.at + (1.4 if ending.fate is Fate.EXITED else 3.0)
+    for rank in cluster.ranks_of(host):
+        if rank != first:
+            text = (
+                f"W{{}} {_API}:897] Sending process {cluster.pid_of(rank)} closing signal SIGTERM"
+            )
+            yield _agent(run, host, at, text)
+    failed = (
+        f"E{{}} {_API}:869] failed (exitcode: {ending.exit_code}) local_rank: "
+        f"{cluster.local_rank(first)} (pid: {cluster.pid_of(first)}) of binary: "
+        "/opt/venv/bin/python3.11"
+    )
+    yield _agent(run, host, at + 1.9, failed)
+    yield Line(at + 1.91, _TRACE + _summary(run, host, first, at + 1.9))
+
+
+def _agent(run: Run, host: Host, at: float, text: str) -> Line:
+    """A line of the agent's own logger; `{}` becomes time and pid."""
+    return Line(at, text.format(f"{torch_python(run.job.host_ns(host, at))} {host.first_pid}"))
 
 
 def _first_failure(run: Run, host: Host) -> int | None:

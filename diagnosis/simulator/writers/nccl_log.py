@@ -1,6 +1,6 @@
 """NCCL's own lines (NCCL_DEBUG=INFO): initialisation, and what transports say when they break.
 
-INFO: `host:pid:tid [cudaDev] NCCL INFO msg`; WARN: a blank line, then the same with the source file.
+INFO: `host:pid:tid [cudaDev] NCCL INFO msg`; WARN: a blank line, then the same with its source.
 (NCCL src/debug.cc; forms of NCCL 2.20 to 2.28.)
 """
 
@@ -31,8 +31,11 @@ def initialisation(job: Job, rank: int) -> Iterator[Line]:
     yield Line(-5.8, f"{worker} NCCL INFO NET/IB : Using {nics} [RO]; OOB eth0:{host.address}<0>")
     yield Line(-5.7, f"{worker} NCCL INFO Using network IB")
     yield Line(-5.6, f"{worker} NCCL INFO {where} commId {commid} - Init START")
-    yield Line(-3.2, f"{worker} NCCL INFO 16 coll channels, 16 collnet channels, 0 nvls channels, "
-                     "16 p2p channels, 16 p2p channels per peer")  # fmt: skip
+    yield Line(
+        -3.2,
+        f"{worker} NCCL INFO 16 coll channels, 16 collnet channels, 0 nvls channels, "
+        "16 p2p channels, 16 p2p channels per peer",
+    )
     yield Line(-3.1, f"{worker} NCCL INFO {where} commId {commid} - Init COMPLETE")
 
 
@@ -78,9 +81,20 @@ def completion_error(
     )
 
 
-def service_closed(job: Job, rank: int, at: float, local_rank: int) -> Line:
-    """A neighbour on the same host has closed its connection to this rank's service thread."""
-    return info(job, rank, at, f"[Service thread] Connection closed by localRank {local_rank}")
+def connection_reset(job: Job, rank: int, at: float, peer: int) -> tuple[tuple[Line, ...], str]:
+    """What a rank says whose connection to a peer broke, and the error that it remembers."""
+    port = 32_768 + int(job.rng("port", rank, peer).integers(28_000))
+    address = job.cluster.host_of(peer).address
+    text = (
+        f"socketProgressOpt: Call to recv from {address}<{port}> failed : Connection reset by peer"
+    )
+    lines = (
+        warn(job, rank, at - 0.02, "misc/socket.cc:68", text),
+        info(job, rank, at - 0.0199, "misc/socket.cc:776 -> 6"),
+        info(job, rank, at - 0.0198, "transport/net_socket.cc:505 -> 6"),
+        info(job, rank, at - 0.0197, "proxy.cc:910 -> 6 [Progress Thread]"),
+    )
+    return lines, text
 
 
 def _rail(job: Job, rank: int) -> str:

@@ -1,11 +1,11 @@
-"""Pickle protocol 2 as PyTorch's C++ `Pickler` writes it (torch/csrc/jit/serialization/pickler.cpp).
+"""Pickle protocol 2 as PyTorch's C++ `Pickler` writes it (jit/serialization/pickler.cpp).
 
 It differs from Python's own in what it memoises: every string by value; of the containers only
-dictionaries that several places share (stack frames), after their content, and the whole at the end.
+dictionaries that several places share (stack frames), after their content, and the whole last.
 """
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 _INT = struct.Struct("<i")
@@ -28,31 +28,28 @@ class _Pickler:
 
     def push(self, value: Any) -> None:
         kind = type(value)
-        if kind is str:
-            self._text(value)
-        elif kind is int:
-            self._integer(value)
-        elif kind is bool:
-            self.out += b"\x88" if value else b"\x89"
-        elif value is None:
-            self.out += b"N"
-        elif kind is list:
-            self.out += b"]("
-            for item in value:
-                self.push(item)
-            self.out += b"e"
-        elif kind is dict:
-            self._dictionary(value)
-        elif kind is SharedDict:
-            self._once(value)
-        elif kind is tuple and len(value) == 2:
-            self.push(value[0])
-            self.push(value[1])
-            self.out += b"\x86"
-        elif kind is float:
-            self.out += b"G" + _DOUBLE.pack(value)
-        else:
+        write = _WRITERS.get(kind)
+        if write is None:
             raise TypeError(f"Flight Recorder dumps hold no {kind.__name__}")
+        write(self, value)
+
+    def constant(self, value: bool | None) -> None:
+        self.out += b"N" if value is None else b"\x88" if value else b"\x89"
+
+    def double(self, value: float) -> None:
+        self.out += b"G" + _DOUBLE.pack(value)
+
+    def sequence(self, values: list[Any]) -> None:
+        self.out += b"]("
+        for item in values:
+            self.push(item)
+        self.out += b"e"
+
+    def pair(self, values: tuple[Any, Any]) -> None:
+        first, second = values
+        self.push(first)
+        self.push(second)
+        self.out += b"\x86"
 
     def memoise(self) -> bytes:
         """Give what was just written a number; the opcode that refers to it."""
@@ -63,7 +60,7 @@ class _Pickler:
         self.out += b"r" + _SIZE.pack(number)
         return b"j" + _SIZE.pack(number)
 
-    def _text(self, value: str) -> None:
+    def text(self, value: str) -> None:
         known = self.strings.get(value)
         if known is not None:
             self.out += known
@@ -72,7 +69,7 @@ class _Pickler:
         self.out += b"X" + _SIZE.pack(len(encoded)) + encoded
         self.strings[value] = self.memoise()
 
-    def _integer(self, value: int) -> None:
+    def integer(self, value: int) -> None:
         if 0 <= value <= 0xFF:
             self.out += b"K%c" % value
         elif 0 <= value <= 0xFFFF:
@@ -82,22 +79,35 @@ class _Pickler:
         else:
             self.out += b"\x8a\x08" + _LONG.pack(value)
 
-    def _dictionary(self, value: Mapping[str, Any]) -> None:
+    def dictionary(self, value: Mapping[str, Any]) -> None:
         self.out += b"}"
         if value:
             self.out += b"("
             for name, item in value.items():
-                self._text(name)
+                self.text(name)
                 self.push(item)
             self.out += b"u"
 
-    def _once(self, value: SharedDict) -> None:
+    def once(self, value: SharedDict) -> None:
         known = self.shared.get(id(value))
         if known is not None:
             self.out += known
             return
-        self._dictionary(value)
+        self.dictionary(value)
         self.shared[id(value)] = self.memoise()
+
+
+_WRITERS: dict[type, Callable[[_Pickler, Any], None]] = {
+    str: _Pickler.text,
+    int: _Pickler.integer,
+    bool: _Pickler.constant,
+    type(None): _Pickler.constant,
+    list: _Pickler.sequence,
+    dict: _Pickler.dictionary,
+    SharedDict: _Pickler.once,
+    tuple: _Pickler.pair,
+    float: _Pickler.double,
+}
 
 
 def dumps(value: dict[str, Any]) -> bytes:
