@@ -81,6 +81,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "aegis_web.login.LoginRequired",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -132,9 +133,11 @@ LOGIN_REDIRECT_URL = "incidents:desk"
 LOGOUT_REDIRECT_URL = "login"
 AXES_FAILURE_LIMIT = positive("AEGIS_LOGIN_FAILURES", 10)
 AXES_COOLOFF_TIME = 0.25  # hours
+AXES_LOCKOUT_TEMPLATE = "registration/locked_out.html"
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SERVED_OVER_TLS
 SECURE_SSL_REDIRECT = SERVED_OVER_TLS
+SECURE_REDIRECT_EXEMPT = [r"^health$"]
 SECURE_HSTS_SECONDS = 31_536_000 if SERVED_OVER_TLS else 0
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if SERVED_OVER_TLS else None
 # Plotly writes style attributes; everything else comes from the project's own files.
@@ -245,6 +248,26 @@ SPECTACULAR_SETTINGS = {
     "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "/api/v1",
+    "COMPONENT_SPLIT_PATCH": False,
+    "ENUM_NAME_OVERRIDES": {
+        "JobState": "incidents.choices.JobState",
+        "AttemptEnd": "incidents.api.serializers.jobs.ATTEMPT_ENDS",
+        "HostState": "incidents.choices.HostState",
+        "DiagnosisState": "incidents.choices.DiagnosisState",
+        "IncidentKind": "incidents.choices.IncidentKind",
+        "IncidentStatus": "incidents.choices.IncidentStatus",
+        "EvidenceKind": "incidents.choices.EvidenceKind",
+        "TargetKind": "incidents.choices.TargetKind",
+        "DecisionKind": "incidents.choices.DecisionKind",
+        "Action": "incidents.choices.Action",
+        "Outcome": "incidents.choices.Outcome",
+        "Role": "incidents.choices.Role",
+        "SuspectRole": "incidents.choices.SuspectRole",
+        "VerdictClass": "incidents.choices.VerdictClass",
+        "SignatureClass": "diagnosis.api.serializers.CLASSES",
+        "Scope": "incidents.api.serializers.tokens.SCOPES",
+        "Severity": "incidents.choices.Severity",
+    },
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
 }

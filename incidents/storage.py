@@ -63,16 +63,17 @@ def store(stream: Readable) -> Stored:
     return Stored(sha256=sha256, size=size, stored_size=stored_size)
 
 
-def open_blob(sha256: str) -> BinaryIO:
+def open_blob(sha256: str, *, size: int | None = None) -> BinaryIO:
     """The bytes as they were given, streamed.
 
-    Raises `BlobMissing` where they are not there, or (while reading) where the disk spoilt them.
+    Raises `BlobMissing` where they are not there, or (while reading) where the disk spoilt them;
+    that the end is missing shows only where `size` is given.
     """
     try:
         compressed = path_of(sha256).open("rb")
     except FileNotFoundError as error:
         raise BlobMissing(f"The evidence store does not hold {sha256}.") from error
-    return io.BufferedReader(_Decompressed(compressed, sha256), buffer_size=_CHUNK)
+    return io.BufferedReader(_Decompressed(compressed, sha256, size), buffer_size=_CHUNK)
 
 
 def path_of(sha256: str) -> Path:
@@ -83,19 +84,25 @@ def path_of(sha256: str) -> Path:
 class _Decompressed(io.RawIOBase):
     """A compressed file as a raw stream of its content, damage told as `BlobMissing`."""
 
-    def __init__(self, compressed: BinaryIO, sha256: str) -> None:
+    def __init__(self, compressed: BinaryIO, sha256: str, size: int | None) -> None:
         self._compressed = compressed
         self._reader = zstandard.ZstdDecompressor().stream_reader(compressed, closefd=False)
         self._sha256 = sha256
+        self._missing = size
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: "WriteableBuffer", /) -> int:
         try:
-            return self._reader.readinto(buffer)
+            read = self._reader.readinto(buffer)
         except zstandard.ZstdError as error:
-            raise BlobMissing(f"The evidence store damaged {self._sha256}: {error}") from error
+            raise BlobMissing(f"Stored bytes {self._sha256} are damaged: {error}") from error
+        if self._missing is not None:
+            self._missing -= read
+            if read == 0 and self._missing:
+                raise BlobMissing(f"Stored bytes {self._sha256} are damaged: the end is missing")
+        return read
 
     def close(self) -> None:
         self._compressed.close()
@@ -122,7 +129,8 @@ def _compress(stream: Readable, target: BinaryIO) -> tuple[str, int]:
     """Writes the compressed bytes through to the disk; gives their hash and size."""
     limit = settings.EVIDENCE_MAX_BYTES
     digest, size = hashlib.sha256(), 0
-    with zstandard.ZstdCompressor(level=_LEVEL).stream_writer(target, closefd=False) as writer:
+    compressor = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
+    with compressor.stream_writer(target, closefd=False) as writer:
         while chunk := stream.read(_CHUNK):
             size += len(chunk)
             if size > limit:

@@ -36,7 +36,7 @@ def placement_of(incident: models.Incident) -> Placement | None:
 def _as_evidence(record: models.Evidence, name: str) -> Evidence:
     return Evidence(
         name=name,
-        open=partial(storage.open_blob, record.blob.sha256),
+        open=partial(storage.open_blob, record.blob.sha256, size=record.blob.size),
         size=record.blob.size,
         kind=EvidenceKind(record.declared_kind) if record.declared_kind else None,
         host=record.host or None,
