@@ -8,7 +8,7 @@ import pytest
 from diagnosis.simulator.scenarios import simulate
 from tests.diagnosis.simulator.dumps import dumps_of, oldest_open
 
-SEEDS = range(8)
+SEEDS = range(5)
 Dump = dict[str, Any]
 
 
