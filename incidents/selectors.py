@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
+from typing import TypedDict
 
 from django.db.models import (
     Case,
@@ -17,6 +18,7 @@ from django.db.models import (
     Value,
     When,
 )
+from django_stubs_ext import WithAnnotations
 
 from incidents.choices import Action, DiagnosisState, IncidentStatus, Severity, SuspectRole
 from incidents.models import (
@@ -192,7 +194,17 @@ def worst_first(incidents: QuerySet[Incident]) -> QuerySet[Incident]:
     )
 
 
-def with_answer(incidents: QuerySet[Incident]) -> QuerySet[Incident]:
+class AnswerFields(TypedDict):
+    """What `with_answer` adds to an incident."""
+
+    answer_id: int | None
+    undecided: bool
+
+
+AnsweredIncident = WithAnnotations[Incident, AnswerFields]
+
+
+def with_answer(incidents: QuerySet[Incident]) -> QuerySet[AnsweredIncident]:
     """Adds `answer_id`, the newest finished run, and `undecided`, whether it waits for someone."""
     runs = Diagnosis.objects.filter(incident=OuterRef("pk"), state=DiagnosisState.DONE)
     waiting = Recommendation.objects.filter(diagnosis=OuterRef("answer_id")).exclude(
