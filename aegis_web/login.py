@@ -16,6 +16,7 @@ class LoginRequired(LoginRequiredMiddleware):
         response = super().handle_no_permission(request, view_func)
         if not request.headers.get("HX-Request"):
             return response
-        response["HX-Redirect"] = response.headers.pop("Location")
+        response["HX-Redirect"] = response["Location"]
+        del response["Location"]
         response.status_code = HTTPStatus.OK
         return response

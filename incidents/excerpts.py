@@ -125,7 +125,7 @@ class _AsUtf8:
 
 
 def _skip(stream: Stream, count: int) -> bytes | None:
-    """What follows the first `count` lines in the chunk that ends them; None where there are less."""
+    """What follows the first `count` lines in their last chunk; None where there are less."""
     read = 0
     while count:
         chunk = stream.read(_CHUNK)

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from django.db.models import (
     Case,
@@ -18,7 +18,6 @@ from django.db.models import (
     Value,
     When,
 )
-from django_stubs_ext import WithAnnotations
 
 from incidents.choices import Action, DiagnosisState, IncidentStatus, Severity, SuspectRole
 from incidents.models import (
@@ -37,6 +36,9 @@ from incidents.models import (
     Suspect,
     User,
 )
+
+if TYPE_CHECKING:
+    from django_stubs_ext import WithAnnotations
 
 _SEVERITY_RANK = Case(
     *[When(severity=severity, then=Value(rank)) for rank, severity in enumerate(Severity)],
@@ -201,7 +203,10 @@ class AnswerFields(TypedDict):
     undecided: bool
 
 
-AnsweredIncident = WithAnnotations[Incident, AnswerFields]
+if TYPE_CHECKING:
+    AnsweredIncident = WithAnnotations[Incident, AnswerFields]
+else:
+    AnsweredIncident = Incident
 
 
 def with_answer(incidents: QuerySet[Incident]) -> QuerySet[AnsweredIncident]:
