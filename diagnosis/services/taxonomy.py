@@ -7,6 +7,7 @@ from typing import Any
 from django.db import transaction
 
 from diagnosis.models import FaultType, Signature, TaxonomyVersion
+from diagnosis.taxonomy.ruleset import Taxonomy
 from incidents.roles import Actor, Capability
 from incidents.services.events import record
 
@@ -17,7 +18,7 @@ Row = Mapping[str, object]
 class CurrentRules:
     """The rules to judge by, and which fault type each signature's code tells."""
 
-    taxonomy: Any
+    taxonomy: Taxonomy
     fault_codes: Mapping[str, str]
 
 
@@ -33,8 +34,6 @@ class Loaded:
 
 def current() -> CurrentRules:
     """The rules in the database; the shipped ones where there are none yet."""
-    from diagnosis.taxonomy.ruleset import Taxonomy  # noqa: PLC0415
-
     signatures = list(Signature.objects.select_related("fault_type"))
     if not signatures:
         return CurrentRules(Taxonomy.default(), {})
@@ -86,7 +85,7 @@ def record_version(*, actor: Actor, why: str = "") -> TaxonomyVersion | None:
     if newest is not None and newest.rows == now:
         return None
     version = TaxonomyVersion.objects.create(
-        version=_version_of(now), who=actor.label, why=why.strip()[:500], rows=now
+        version=Taxonomy.from_rows(now).version, who=actor.label, why=why.strip()[:500], rows=now
     )
     record(
         actor=actor,
@@ -181,9 +180,3 @@ def _signature_fields(row: Row) -> dict[str, Any]:
         "escalates": row.get("escalates"),
         "escalation_idea": row.get("escalation_idea"),
     }
-
-
-def _version_of(now: Sequence[Row]) -> str:
-    from diagnosis.taxonomy.ruleset import Taxonomy  # noqa: PLC0415
-
-    return Taxonomy.from_rows(now).version

@@ -4,6 +4,7 @@ import io
 import threading
 import time
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -38,7 +39,7 @@ def answer(**given) -> Answer:
     return Answer(**{**settled, **given})
 
 
-def engine_that(gives: Answer, seen: list[object] | None = None):
+def engine_that(gives: Answer, seen: list[Any] | None = None):
     def engine(evidence, *, placement=None, taxonomy=None):
         if seen is not None:
             seen.extend([sorted(one.name for one in evidence), placement, taxonomy])
@@ -57,7 +58,7 @@ def test_a_run_hands_all_evidence_placement_and_rules_to_the_engine():
     place = RankPlacementFactory()
     queued = DiagnosisFactory(incident__attempt=place.attempt)
     with_file(queued)
-    seen: list[object] = []
+    seen: list[Any] = []
     run(queued.pk, engine=engine_that(answer(), seen))
     names, placement, rules = seen
     assert (names, len(placement)) == (["rank-0.log"], 1)

@@ -40,7 +40,8 @@ OTHER = {**ROW, "code": "oom", "pattern": "out of memory", "examples": ["out of 
 
 def shipped_rows() -> list[dict[str, object]]:
     text = resources.files("diagnosis.taxonomy").joinpath("default.yaml").read_text("utf-8")
-    return yaml.safe_load(text)["signatures"]
+    rows: list[dict[str, object]] = yaml.safe_load(text)["signatures"]
+    return rows
 
 
 def load(*rows: dict[str, object]) -> taxonomy.Loaded:
@@ -137,6 +138,7 @@ def test_the_next_diagnosis_uses_the_change_and_its_version():
     version = taxonomy.record_version(actor=actor(Role.TAXONOMIST))
     queued.refresh_from_db()
     assert seen == ["something else"]
+    assert version is not None
     assert queued.taxonomy_version == version.version
 
 
