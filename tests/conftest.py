@@ -20,6 +20,7 @@ def _own_settings(settings, tmp_path: Path) -> None:
         "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
     }
     settings.AXES_ENABLED = False
+    settings.WHITENOISE_AUTOREFRESH = True  # collects nothing, and needs no folder
 
 
 @pytest.fixture(scope="session")
