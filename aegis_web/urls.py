@@ -1,9 +1,11 @@
 """Every address of the product."""
 
 from django.contrib import admin
+from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import URLPattern, URLResolver, include, path, re_path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
+from aegis_web.health import health
 from incidents.api.viewsets.problems import NothingHere
 
 api: list[URLPattern | URLResolver] = [
@@ -17,4 +19,9 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("api/v1/", include(api)),
     re_path(r"^api/", NothingHere.as_view()),
+    path("health", health, name="health"),
+    path("login", LoginView.as_view(redirect_authenticated_user=True), name="login"),
+    path("logout", LogoutView.as_view(), name="logout"),
+    path("", include("diagnosis.urls")),
+    path("", include("incidents.urls")),
 ]

@@ -54,7 +54,7 @@ def postgresql(folder: Path) -> Iterator[str]:
     control = [str(programs / "pg_ctl"), "-D", str(data), "-l", str(folder / "log"), "-w"]
     _run_quietly([*control, "-o", options, "start"])
     try:
-        yield f"postgres://aegis@%2F{str(folder).lstrip('/').replace('/', '%2F')}/postgres"
+        yield f"postgres://aegis@/{folder}/postgres"
     finally:
         _run_quietly([*control, "-m", "immediate", "stop"])
 

@@ -115,7 +115,8 @@ def _views(dump: RankDump, members: Membership) -> dict[GroupKey, RankView]:
 
 def _view(entries: Entries, done: Bools, rows: Ints, status: Counters) -> RankView:
     p2p = rows[entries.is_p2p[rows]]
-    rows = _last_generation(entries, rows[~entries.is_p2p[rows]])
+    collectives = rows[~entries.is_p2p[rows]]
+    rows = _last_generation(entries, collectives)
     open_rows = _after_last(done, rows)
     open_p2p = _open_p2p(entries, done, p2p)
     counters = _counters(entries, rows, open_rows, status, mixed=len(p2p) > 0)
@@ -135,11 +136,16 @@ def _after_last(done: Bools, rows: Ints) -> Ints:
 
 
 def _open_p2p(entries: Entries, done: Bools, rows: Ints) -> Ints:
-    """Unfinished sends and receives, each judged against later ones with the same peer only."""
-    still_open = [
-        _after_last(done, rows[(entries.peer[rows] == peer) & (entries.call[rows] == call)])
-        for peer, call in {(int(entries.peer[row]), int(entries.call[row])) for row in rows}
-    ]
+    """Unfinished sends and receives, each judged against later ones with the same peer only.
+
+    The parts of a batch have no events of their own: they end with its closing `coalesced` entry.
+    """
+    batches = [index for index, call in enumerate(entries.calls) if call.op == "coalesced"]
+    closed = entries.p2p_seq[rows[done[rows] & np.isin(entries.call[rows], batches)]]
+    rows = rows[~np.isin(entries.p2p_seq[rows], closed)]
+    sends = [index for index, call in enumerate(entries.calls) if call.op.startswith("send")]
+    way = 2 * entries.peer[rows] + np.isin(entries.call[rows], sends)
+    still_open = [_after_last(done, rows[way == one]) for one in np.unique(way)]
     return np.sort(np.concatenate(still_open)) if still_open else rows
 
 

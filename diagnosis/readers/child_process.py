@@ -94,6 +94,8 @@ class ChildReader:
             raise
         finally:
             timer.cancel()
+        if answer.header.get("leaves"):
+            self._stop()
         if problem := answer.header.get("error"):
             raise UnreadableEvidence(str(problem))
         return answer

@@ -78,7 +78,8 @@ def one_dump(source: BinaryIO, sink: BinaryIO, entries_max: int, memory_mb: int)
     except Refused as error:
         answer(sink, {"error": str(error)}, b"")
     except MemoryError:
-        answer(sink, {"error": f"refused: needs more than the {memory_mb} MB allowed"}, b"")
+        reason = f"refused: needs more than the {memory_mb} MB allowed"
+        answer(sink, {"error": reason, "leaves": True}, b"")
         return False
     except RecursionError:
         answer(sink, {"error": "refused: nested too deeply for a dump"}, b"")
@@ -110,6 +111,8 @@ def answer(sink: BinaryIO, header: dict[str, Any], columns: bytes) -> None:
 
 def load(content: bytes) -> dict[Any, Any]:
     """The dump's top-level dictionary."""
+    if not content:
+        raise Refused("empty: the dump has no content (0 bytes)")
     loaded = load_pickle(content) if content[:1] == b"\x80" else load_text(content)
     if not isinstance(loaded, dict) or not any(key in loaded for key in KNOWN_KEYS):
         raise Refused("not a Flight Recorder dump: it has no 'entries', 'pg_status' or 'version'")

@@ -75,6 +75,11 @@ class Layout:
     def world(self) -> int:
         return self.tp * self.pp * self.dp
 
+    @property
+    def is_plain(self) -> bool:
+        """Data-parallel only, as under DDP: the default group is the only one."""
+        return self.tp == self.pp == 1
+
     def rank(self, place: Place) -> int:
         return place.tp + self.tp * (place.dp + self.dp * place.stage)
 
@@ -97,8 +102,6 @@ class Layout:
         for communicator in self.communicators:
             for rank in communicator.ranks:
                 table[communicator.axis][rank] = communicator.index
-        if self.tp == self.pp == 1:
-            table[Axis.DATA] = table[Axis.WORLD]
         return {axis: tuple(row) for axis, row in table.items()}
 
     @cached_property
@@ -122,7 +125,7 @@ class Layout:
 
     def _groups(self) -> Iterator[tuple[Axis, tuple[int, ...]]]:
         yield Axis.WORLD, tuple(range(self.world))
-        if self.tp == self.pp == 1:
+        if self.is_plain:
             return
         if self.dp > 1:
             for stage in range(self.pp):

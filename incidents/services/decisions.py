@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from incidents.choices import Action, DecisionKind, HostState, Outcome
 from incidents.commands import commands_for
-from incidents.exceptions import InvalidInput
+from incidents.exceptions import InvalidInput, StaleVersion
 from incidents.models import Decision, Host, Incident, Recommendation
 from incidents.roles import Actor, Capability
 from incidents.services import topology
@@ -23,8 +23,12 @@ def decide(
     reason: str = "",
     changed_action: Action | None = None,
     changed_target: str = "",
+    seen_decision: int | None = None,
 ) -> Decision:
     """Accepts, rejects or changes a recommendation; an earlier decision on it no longer stands.
+
+    `seen_decision` is the key of the decision that stood when the actor looked, 0 for none; where
+    another one stands now, `StaleVersion` is raised and nothing changes.
 
     Nothing is executed: an isolation that was decided on marks the host as suspect, and the event
     carries the scheduler's command as text. Raises `InvalidInput` where reason or change lack.
@@ -36,6 +40,7 @@ def decide(
         .select_related("diagnosis__incident__cluster")
         .get(pk=recommendation.pk)
     )
+    _check_seen(recommendation, seen_decision)
     recommendation.decisions.filter(standing=True).update(standing=False)
     changes = kind == DecisionKind.CHANGE
     decision = Decision.objects.create(
@@ -80,6 +85,12 @@ def _check(kind: DecisionKind, reason: str, changed_action: Action | None) -> No
         raise InvalidInput("Say why, so that others can follow.", field="reason")
     if kind == DecisionKind.CHANGE and changed_action not in Action.values:
         raise InvalidInput("Say what should be done instead.", field="changed_action")
+
+
+def _check_seen(recommendation: Recommendation, seen: int | None) -> None:
+    standing = recommendation.decisions.filter(standing=True).values_list("pk", flat=True).first()
+    if seen is not None and seen != (standing or 0):
+        raise StaleVersion(expected=seen, current=standing or 0)
 
 
 def _record(actor: Actor, decision: Decision, recommendation: Recommendation) -> None:

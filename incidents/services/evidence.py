@@ -29,7 +29,7 @@ def attach_evidence(
     file in again joins what is there. Raises `EvidenceTooLarge`, `StorageFull` or `InvalidInput`.
     """
     actor.require(Capability.RESPOND)
-    name = _clean_name(name)
+    name = clean_name(name)
     stored = storage.store(stream)
     with transaction.atomic():
         blob, _ = Blob.objects.get_or_create(
@@ -71,10 +71,10 @@ def note_reading(
     evidence.save(update_fields=["parse_status", "parse_reason", "kind"])
 
 
-def _clean_name(name: str) -> str:
+def clean_name(name: str) -> str:
     """A relative path without climbing, as browsers give it for folders."""
-    parts = [part for part in name.replace("\\", "/").split("/") if part not in {"", ".", ".."}]
-    clean = "/".join(parts).replace("\x00", "")
+    plain = name.replace("\x00", "").replace("\\", "/")
+    clean = "/".join(part for part in plain.split("/") if part not in {"", ".", ".."})
     if not clean:
         raise InvalidInput("A file needs a name.", field="name")
     if len(clean) > _NAME_LENGTH:
