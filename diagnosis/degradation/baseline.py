@@ -5,13 +5,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from diagnosis.core.metrics import FloatArray, TimeArray
-from diagnosis.degradation.peers import MAD_TO_DEVIATION, Peers
+from diagnosis.degradation.peers import MAD_TO_DEVIATION, Peers, row_median
 from diagnosis.degradation.recent import Recent
 from diagnosis.degradation.scaling import Scaling
-from diagnosis.degradation.state import Common, Panel, Smoothed, Watch
+from diagnosis.degradation.state import Common, Jumps, Panel, Smoothed, Watch
 
 #: A cell's own variance counts as much as this many independent looks at its peers' variance.
 POOLED_LOOKS = 4.0
+#: Below this many hosts the spread over hosts at one moment is a poor measure.
+SMALL_GROUP = 24
 _TINY_VARIANCE = 1e-12
 
 
@@ -50,6 +52,7 @@ def learn(panel: Panel, scaling: Scaling, values: FloatArray, time: TimeArray, p
         time=float(time[-1]),
         offset=offset,
         age=np.count_nonzero(np.isfinite(scaled), axis=-1).astype(np.float32) * np.float32(step),
+        jumps=_jumps(apart) if len(set(panel.hosts)) < SMALL_GROUP else None,
         recent=Recent(*(ticks[-1].copy() for _ in range(2))),
         fast=_smoothed(apart, panel.peers, step, pace.fast, pace.warmup),
         slow=_smoothed(apart, panel.peers, step, pace.slow, pace.warmup),
@@ -112,3 +115,14 @@ def _common(usual: FloatArray, level: FloatArray, step: float, constant: float) 
     deviation = MAD_TO_DEVIATION * _median_over_time(np.stack(sizes, axis=-1))
     variance = np.maximum(np.square(deviation), _TINY_VARIANCE)
     return Common(level=level, mean=mean, variance=variance, run=np.zeros_like(mean))
+
+
+def _jumps(apart: FloatArray) -> Jumps:
+    sizes = np.abs(np.diff(apart, axis=-1))
+    medians = np.stack([row_median(sizes[:, :, i]) for i in range(sizes.shape[-1])], axis=-1)
+    present = np.isfinite(medians)
+    total = np.where(present, medians, 0.0).sum(axis=-1, keepdims=True)
+    usual = np.maximum(total / np.maximum(present.sum(axis=-1, keepdims=True), 1), 1e-6)
+    return Jumps(
+        last=apart[:, :, -1], mean=usual.astype(np.float32), usual=usual.astype(np.float32)
+    )

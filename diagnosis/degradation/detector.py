@@ -14,7 +14,7 @@ from diagnosis.degradation.answers import Answer, Coverage, Judgement
 from diagnosis.degradation.baseline import Pace, learn
 from diagnosis.degradation.catalogue import Catalogue
 from diagnosis.degradation.fleet_wide import note_fleet_shifts
-from diagnosis.degradation.peers import peers_of
+from diagnosis.degradation.peers import peers_of, row_median
 from diagnosis.degradation.scaling import bad_size, fit_scaling
 from diagnosis.degradation.state import Panel, Smoothed, Watch
 
@@ -59,10 +59,10 @@ class Detector:
     second_metric_share: float = 0.7
     slow_floor_share: float = 0.6
     spike: float = 15.0
-    event_size: float = 0.2
-    event_grace_s: float = 300.0
-    event_hold_s: float = 90.0
-    event_gap_s: float = 25.0
+    turn: float = 0.2
+    rest_s: float = 45.0
+    activity_rest_s: float = 180.0
+    uneven: float = 0.25
 
     def __call__(self, window: MetricWindow) -> Judgement:
         return self.judge(window)
@@ -103,9 +103,8 @@ class Detector:
             memory_s=max(self.memory_s * quicker, 20 * step, 1e-6),
             hold_s=max(self.hold_s * quicker, 3.9 * step),
             activity_hold_s=max(self.activity_hold_s * quicker, 6.9 * step),
-            event_grace_s=self.event_grace_s * quicker,
-            event_hold_s=self.event_hold_s * quicker,
-            event_gap_s=self.event_gap_s * quicker,
+            rest_s=self.rest_s * quicker,
+            activity_rest_s=self.activity_rest_s * quicker,
         )
 
     def warmup_samples(self, window: MetricWindow) -> int:
@@ -186,13 +185,17 @@ class Detector:
         self._follow_peers(state, common, step, time)
         awake = self._awake(state, time)
         limit = np.float32(self.tails * bound(apart.size, self.chance))
-        floor = state.scaling.floor
+        uneven = np.float32(self.uneven) * np.minimum(np.abs(state.common.mean), 1)
+        floor = np.maximum(state.scaling.floor, uneven)
+        restless = self._restless(state, apart, step)
         lower = np.where(state.scaling.abnormal, np.float32(self.slow_floor_share) * floor, floor)
         for smooth, constant, least in (
             (state.fast, self.fast_s, floor),
             (state.slow, self.slow_s, lower),
         ):
-            self._smooth(state, smooth, apart, missing, awake, step, constant, limit, least)
+            self._smooth(
+                state, smooth, apart, missing, awake, step, constant, limit, least, restless
+            )
         self._learn(state, apart, missing, awake, step)
         state.time, state.step = time, float(step)
         if max(state.fast.run.max(), state.slow.run.max()) >= self.hold_s or state.alarms:
@@ -228,25 +231,32 @@ class Detector:
         peers.mean += change
         slow = np.float32(1 - np.exp(-step / self.memory_s)) * np.clip(away, -0.1, 0.1)
         peers.level += np.nan_to_num(slow)
-        far = np.abs(away) > np.maximum(self.event_size, 10 * np.sqrt(peers.variance))
-        if bool(far[~state.scaling.abnormal[:, 0]].any()):
-            if state.event_since is None or time - state.event_seen > self.event_gap_s:
-                state.event_since = time
-            state.event_seen = time
-        elif time - state.event_seen > self.event_hold_s:
-            state.event_since = None
+        turn = np.abs(away - peers.mean) > np.maximum(self.turn, 10 * np.sqrt(peers.variance))
+        if bool(turn[~state.scaling.abnormal[:, 0]].any()):
+            state.turned = time
 
     def _awake(self, state: Watch, time: float) -> FloatArray:
-        """1 for metrics that are judged now, 0 for those that a fleet-wide event disturbs."""
+        """1 for metrics that are judged now, 0 for those that a turn of the fleet disturbs."""
         awake = np.ones_like(state.scaling.floor)
-        if state.event_since is not None:
-            lasted = time - state.event_since
-            if lasted < self.event_grace_s:
-                awake[state.scaling.activity] = 0.0
-            over = time - state.event_seen > self.event_gap_s
-            if lasted < self.event_hold_s and not over:
-                awake[~state.scaling.abnormal] = 0.0
+        if time - state.turned < self.activity_rest_s:
+            awake[state.scaling.activity] = 0.0
+        if time - state.turned < self.rest_s:
+            awake[~state.scaling.abnormal] = 0.0
         return awake
+
+    def _restless(self, state: Watch, apart: FloatArray, step: float) -> FloatArray | None:
+        """How much livelier a small group is now than usual, (metrics, 1), at least 1.
+
+        Over few hosts the spread at one moment says little, their jumps over a minute say more.
+        """
+        if state.jumps is None:
+            return None
+        size = row_median(np.abs(apart - state.jumps.last))[:, None]
+        known = ~np.isnan(size)
+        gain = np.float32(1 - np.exp(-step / (2 * self.fast_s)))
+        state.jumps.mean[known] += gain * (size - state.jumps.mean)[known]
+        state.jumps.last = np.where(np.isnan(apart), state.jumps.last, apart)
+        return np.clip(state.jumps.mean / state.jumps.usual, 1.0, 8.0)
 
     def _smooth(
         self,
@@ -259,6 +269,7 @@ class Detector:
         constant: float,
         limit: np.float32,
         floor: FloatArray,
+        restless: FloatArray | None,
     ) -> None:
         gain = np.float32(1 - np.exp(-step / constant)) * awake
         change = apart - smooth.mean
@@ -267,6 +278,8 @@ class Detector:
         smooth.mean += change
         spread = state.panel.peers.deviation(smooth.mean)
         usual = np.sqrt(np.maximum(smooth.variance, np.square(spread)))
+        if restless is not None:
+            usual *= restless
         smooth.usual = usual
         away = bad_size(smooth.mean, state.scaling)
         sides = np.float32(self.second_metric_share) * limit

@@ -53,6 +53,15 @@ class Common:
 
 
 @dataclass
+class Jumps:
+    """How far cells of a small group jump between samples: now and usually, (metrics, 1)."""
+
+    last: FloatArray
+    mean: FloatArray
+    usual: FloatArray
+
+
+@dataclass
 class Alarm:
     """A host that was named: when, since when, and how far each of its metrics went."""
 
@@ -68,8 +77,8 @@ class Watch:
     """The detector's state; (metrics, entities) arrays are in the order of `panel.peers`.
 
     `offset` is each cell's usual position over what its peers do together, `age` the seconds of own past behind it;
-    `recent` holds the last two samples. `event_since` and `event_seen` date the fleet-wide event
-    under way. `advance` changes a state in place.
+    `recent` holds the last two samples, `turned` is
+    when the fleet last turned as a whole. `advance` changes a state in place.
     """
 
     panel: Panel
@@ -82,8 +91,8 @@ class Watch:
     fast: Smoothed
     slow: Smoothed
     common: Common
-    event_since: float | None = None
-    event_seen: float = -np.inf
+    jumps: Jumps | None = None
+    turned: float = -np.inf
     alarms: dict[int, Alarm] = field(default_factory=dict)
     near: dict[int, Alarm] = field(default_factory=dict)
     fleet_wide: list[FleetShift] = field(default_factory=list)
