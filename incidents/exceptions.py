@@ -77,3 +77,15 @@ class LeaseLost(RecordsError):
     """The run is no longer this worker's: another one took it over, or it has ended."""
 
     code = "lease-lost"
+
+
+class RequestInFlight(RecordsError):
+    """Another request with this key has not ended."""
+
+    code = "request-in-flight"
+
+
+class IdempotencyMismatch(RecordsError):
+    """The key was used for another request."""
+
+    code = "idempotency-mismatch"

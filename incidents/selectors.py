@@ -1,7 +1,7 @@
 """Reads: every queryset that a page, endpoint or admin list shows."""
 
 from collections.abc import Collection, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TypedDict
 
 from django.db.models import (
@@ -23,6 +23,7 @@ from incidents.choices import Action, DiagnosisState, IncidentStatus, Severity, 
 from incidents.models import (
     ApiToken,
     Attempt,
+    Cluster,
     Decision,
     Diagnosis,
     Event,
@@ -39,6 +40,9 @@ from incidents.models import (
 
 if TYPE_CHECKING:
     from django_stubs_ext import WithAnnotations
+
+#: The longest that a transaction takes from writing an event to its end.
+SETTLING = timedelta(seconds=10)
 
 _SEVERITY_RANK = Case(
     *[When(severity=severity, then=Value(rank)) for rank, severity in enumerate(Severity)],
@@ -136,6 +140,46 @@ def events_since(cursor: int = 0) -> QuerySet[Event]:
     return Event.objects.filter(id__gt=cursor).select_related("incident", "job", "host")
 
 
+def last_settled_event(now: datetime) -> int:
+    """Up to which id the feed may be read: no event with a lower id will still appear.
+
+    PostgreSQL gives out ids before transactions end, so that a later one may show up first. A gap
+    among events younger than `SETTLING` is therefore taken for one that has not ended.
+    """
+    young_from = now - SETTLING
+    young = Event.objects.filter(time__gte=young_from).order_by("id").values_list("id", flat=True)
+    settled = Event.objects.filter(time__lt=young_from).aggregate(last=Max("id"))["last"]
+    for pk in young:
+        if settled is not None and pk > settled + 1:
+            break
+        settled = max(pk, settled or 0)
+    return settled or 0
+
+
+def suspects() -> QuerySet[Suspect]:
+    """Every suspect, newest first, with its findings and the run that named it."""
+    return (
+        Suspect.objects.select_related("diagnosis")
+        .prefetch_related(Prefetch("findings", queryset=findings()))
+        .order_by("-id")
+    )
+
+
+def recommendations_in_full() -> QuerySet[Recommendation]:
+    """Every recommendation, newest first, with its decisions and the run that made it."""
+    return recommendations().select_related("diagnosis__incident").order_by("-id")
+
+
+def diagnoses() -> QuerySet[Diagnosis]:
+    """Every run, newest first, without its details."""
+    return Diagnosis.objects.order_by("-id")
+
+
+def clusters() -> QuerySet[Cluster]:
+    """Every cluster, by name."""
+    return Cluster.objects.order_by("name")
+
+
 def jobs() -> QuerySet[Job]:
     """Every job, newest first, with how many attempts and open incidents it has."""
     still_open = ~Q(incidents__status=IncidentStatus.RESOLVED) & Q(incidents__isnull=False)
@@ -147,6 +191,11 @@ def jobs() -> QuerySet[Job]:
         )
         .order_by("-id")
     )
+
+
+def job_named(*, external_id: str, source: str, cluster: str) -> Job | None:
+    """The job with this id at this scheduler, where it is known."""
+    return Job.objects.filter(external_id=external_id, source=source, cluster__name=cluster).first()
 
 
 def attempts_of(job: Job) -> QuerySet[Attempt]:

@@ -102,9 +102,7 @@ def _with_deaths(case: Case, trace: list[str]) -> list[str]:
 def _is_moving(case: Case, graph: WaitGraph) -> bool:
     """Blockers outnumber those that wait for them, or all were dumped before the others."""
     present = [sink for sink in graph.sinks if sink.standing is not Standing.ABSENT]
-    if not present or any(
-        sink.standing is Standing.OVERTAKEN and not sink.stale for sink in present
-    ):
+    if not present:
         return False
     if len(present) == len(graph.sinks) and all(sink.stale for sink in present):
         return True

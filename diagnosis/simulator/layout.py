@@ -75,6 +75,11 @@ class Layout:
     def world(self) -> int:
         return self.tp * self.pp * self.dp
 
+    @property
+    def is_plain(self) -> bool:
+        """Data-parallel only, as under DDP: the default group is the only one."""
+        return self.tp == self.pp == 1
+
     def rank(self, place: Place) -> int:
         return place.tp + self.tp * (place.dp + self.dp * place.stage)
 
@@ -97,8 +102,6 @@ class Layout:
         for communicator in self.communicators:
             for rank in communicator.ranks:
                 table[communicator.axis][rank] = communicator.index
-        if self.tp == self.pp == 1:
-            table[Axis.DATA] = table[Axis.WORLD]
         return {axis: tuple(row) for axis, row in table.items()}
 
     @cached_property
@@ -113,16 +116,19 @@ class Layout:
         """The rank's groups; the position of one in this tuple is its `pg_id` on that rank."""
         return tuple(self.communicators[index] for index in self._own[rank])
 
-    def communicator(self, axis: Axis, rank: int) -> Communicator | None:
+    def communicator(self, axis: Axis, rank: int) -> Communicator:
+        """The rank's group on the axis. Raises `ValueError` where it has none."""
         index = self.by_axis[axis][rank]
-        return None if index < 0 else self.communicators[index]
+        if index < 0:
+            raise ValueError(f"rank {rank} has no {axis} group")
+        return self.communicators[index]
 
     def pg_id(self, rank: int, communicator: Communicator) -> int:
         return self._own[rank].index(communicator.index)
 
     def _groups(self) -> Iterator[tuple[Axis, tuple[int, ...]]]:
         yield Axis.WORLD, tuple(range(self.world))
-        if self.tp == self.pp == 1:
+        if self.is_plain:
             return
         if self.dp > 1:
             for stage in range(self.pp):

@@ -107,10 +107,9 @@ def programs(layout: Layout, *, steps: int, checkpoint_every: int) -> tuple[Prog
 
 
 def _program(layout: Layout, stage: int, steps: int, checkpoint_every: int) -> Program:
-    calls: list[Call] = [*_setup(layout)]
+    calls = list(_setup(layout))
     starts = []
-    one_axis = layout.tp == layout.pp == 1
-    step = tuple(_ddp_step() if one_axis else _step(layout, stage))
+    step = tuple(_ddp_step() if layout.is_plain else _step(layout, stage))
     for number in range(1, steps + 1):
         starts.append(len(calls))
         calls.extend(step)
@@ -122,9 +121,8 @@ def _program(layout: Layout, stage: int, steps: int, checkpoint_every: int) -> P
 def _setup(layout: Layout) -> Iterator[Call]:
     if layout.dp > 1:
         weights = (HIDDEN, HIDDEN)
-        yield _collective(
-            Axis.DATA, "broadcast", size=weights, dtype=_BF16, phase="setup", wire=4.0
-        )
+        axis = Axis.WORLD if layout.is_plain else Axis.DATA
+        yield _collective(axis, "broadcast", size=weights, dtype=_BF16, phase="setup", wire=4.0)
     yield _barrier("setup")
 
 
@@ -213,10 +211,10 @@ def _optimizer(layout: Layout, stage: int) -> Iterator[Call]:
 def _ddp_step() -> Iterator[Call]:
     for number, numel in enumerate((26_215_400, 26_214_400, 13_107_200)):
         bucket = _collective(
-            Axis.DATA, "all_reduce", size=(numel,), phase="backward", compute=30.0, wire=9.0
+            Axis.WORLD, "all_reduce", size=(numel,), phase="backward", compute=30.0, wire=9.0
         )
         yield replace(bucket, host_ms=12.0) if number == 0 else bucket
-    yield _collective(Axis.DATA, "all_reduce", size=(1,), sync=True)
+    yield _collective(Axis.WORLD, "all_reduce", size=(1,), sync=True)
 
 
 def _checkpoint() -> Iterator[Call]:

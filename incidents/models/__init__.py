@@ -4,6 +4,7 @@ from incidents.models.decision import Decision
 from incidents.models.diagnosis import Diagnosis, Finding, Recommendation, Suspect
 from incidents.models.event import Event
 from incidents.models.evidence import Blob, Evidence
+from incidents.models.idempotency import IdempotencyKey
 from incidents.models.incident import Incident
 from incidents.models.job import Attempt, Job, RankPlacement
 from incidents.models.target import TargetFields
@@ -22,6 +23,7 @@ __all__ = [
     "Evidence",
     "Finding",
     "Host",
+    "IdempotencyKey",
     "Incident",
     "Job",
     "RankPlacement",

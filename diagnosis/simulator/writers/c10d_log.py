@@ -159,9 +159,9 @@ class _Voice:
         enqueued, completed = self._counts(group, at)
         local = sender == self.rank
         whose = "this local rank" if local else f" rank {sender}"
+        received = f"Received a dump signal due to a collective timeout from {whose}"
         return (
-            f"{self._prefix(group)} Received a dump signal due to a collective timeout from {whose} "
-            "and we will try our best to dump the debug info. "
+            f"{self._prefix(group)} {received} and we will try our best to dump the debug info. "
             f"Last enqueued NCCL work: {enqueued}, last completed NCCL work: {completed}.{_HINT}"
         )
 
