@@ -1,6 +1,7 @@
 """The engine's answer as the records store it."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import orjson
 
@@ -70,7 +71,7 @@ def result_from(
     )
 
 
-def plain(value: Mapping[str, object]) -> dict[str, object]:
+def plain(value: Mapping[Any, object]) -> dict[str, object]:
     """The same as plain JSON data: numpy numbers, enums and tuples become what JSON has."""
     options = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS
     found: dict[str, object] = orjson.loads(orjson.dumps(dict(value), option=options))
