@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, TypedDict
 
 from django.db.models import (
     Case,
@@ -36,6 +37,9 @@ from incidents.models import (
     Suspect,
     User,
 )
+
+if TYPE_CHECKING:
+    from django_stubs_ext import WithAnnotations
 
 #: The longest that a transaction takes from writing an event to its end.
 SETTLING = timedelta(seconds=10)
@@ -241,7 +245,20 @@ def worst_first(incidents: QuerySet[Incident]) -> QuerySet[Incident]:
     )
 
 
-def with_answer(incidents: QuerySet[Incident]) -> QuerySet[Incident]:
+class AnswerFields(TypedDict):
+    """What `with_answer` adds to an incident."""
+
+    answer_id: int | None
+    undecided: bool
+
+
+if TYPE_CHECKING:
+    AnsweredIncident = WithAnnotations[Incident, AnswerFields]
+else:
+    AnsweredIncident = Incident
+
+
+def with_answer(incidents: QuerySet[Incident]) -> QuerySet[AnsweredIncident]:
     """Adds `answer_id`, the newest finished run, and `undecided`, whether it waits for someone."""
     runs = Diagnosis.objects.filter(incident=OuterRef("pk"), state=DiagnosisState.DONE)
     waiting = Recommendation.objects.filter(diagnosis=OuterRef("answer_id")).exclude(

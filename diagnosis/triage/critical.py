@@ -41,6 +41,8 @@ def judge_critical(case: Case, job: str | None, *, also_idle: bool = False) -> O
     first = groups[0]
     cause = _cause_of(first)
     action, target = _action(cause, case), _target(cause, first)
+    if len(groups) > 1 and _is_both_ends(cause):
+        action = Action.CHECK_LINK
     score = _score(cause, groups)
     suspects = [suspect(target, score, [cause, *(c for c in first if c is not cause)])]
     recommendations = advice(action, target, _reason(cause, action), job)
@@ -63,6 +65,11 @@ def judge_critical(case: Case, job: str | None, *, also_idle: bool = False) -> O
         trace=(_trace(groups, cause, target, action),),
         decisive=not also_idle and score >= 0.8,
     )
+
+
+def _is_both_ends(cause: Clue) -> bool:
+    """An NVLink error that an application reports: its other end reports it too."""
+    return not _is_firsthand(cause) and cause.signature.component in _AT_BOTH_ENDS
 
 
 def _ranked_groups(standing: Sequence[Clue]) -> list[list[Clue]]:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from diagnosis.core.diagnosis import Recommendation
+from diagnosis.core.diagnosis import Recommendation, Suspect
 from diagnosis.core.target import Target, normalise_host
 from diagnosis.core.words import (
     Action,
@@ -13,13 +13,21 @@ from diagnosis.core.words import (
     TargetKind,
     VerdictClass,
 )
-from diagnosis.taxonomy.signature import Implicates
+from diagnosis.taxonomy.signature import Implicates, Severity
 from diagnosis.triage.case import Case
 from diagnosis.triage.clues import Clue
 from diagnosis.triage.outcome import Outcome
 from diagnosis.triage.places import Place
 from diagnosis.triage.root_diag import ENDED_BY_PEER, Root, edges_of, root_of
-from diagnosis.triage.suspects import advice, job_target, part_target, shown, suspect
+from diagnosis.triage.suspects import (
+    advice,
+    by_machine,
+    job_target,
+    part_target,
+    shown,
+    suspect,
+    target_of,
+)
 from diagnosis.triage.timeline import day_text
 
 _TIMEOUT_CODES = {
@@ -119,7 +127,10 @@ def _pair(root: Root, case: Case, job: str | None) -> Outcome:
         peer = root.edges[0].peer
         target = Target(TargetKind.HOST, name=peer, host=peer)
         victim = part_target(Implicates.HOST, first.place)
-        suspects = (suspect(target, 0.5, clues), suspect(victim, 0.05, clues, role=Role.VICTIM))
+        suspects: tuple[Suspect, ...] = (
+            suspect(target, 0.5, clues),
+            suspect(victim, 0.05, clues, role=Role.VICTIM),
+        )
         summary = (
             f"{shown(victim)} lost its connection to {peer}, which went first; "
             f"why is not in these logs: look at {peer}'s own log and restart the job."
@@ -227,8 +238,25 @@ def judge_rest(case: Case, clues: Sequence[Clue], job: str | None) -> Outcome:
             "the kernel logs of all hosts."
         ),
         confidence=0.5,
+        suspects=tuple(_ailing(case)),
         recommendations=(
             Recommendation(Action.RESTART_JOB, job_target(job), "No cause is in these logs."),
         ),
         trace=(f"{len(clues)} distributed findings, all symptoms: nobody is named",),
     )
+
+
+def _ailing(case: Case) -> list[Suspect]:
+    """Hosts whose own log shows that something is not well: possible, no more."""
+    ailing = [
+        clue
+        for clue in case.of(SignatureClass.CRITICAL, SignatureClass.DEGRADATION)
+        if clue.place.is_known and clue.signature.severity.weight >= Severity.MEDIUM.weight
+    ]
+    groups = sorted(
+        by_machine(ailing).values(),
+        key=lambda group: max(clue.strength for clue in group),
+        reverse=True,
+    )
+    score = 0.5 / max(1, len(groups))
+    return [suspect(target_of(group[0]), score, group) for group in groups[:5]]

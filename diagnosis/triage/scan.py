@@ -115,7 +115,12 @@ class _Reading:
         stamp = line.head.stamp
         moment = self._moment(stamp, record, head)
         self._note(place, head)
-        key = (match.signature.code, place.key, match.parts.get("detail"), match.parts.get("sig"))
+        key: tuple[object, ...] = (
+            match.signature.code,
+            place.key,
+            match.parts.get("detail"),
+            match.parts.get("sig"),
+        )
         report = watchdog_report(record.text) if "c10d" in match.signature.code else None
         if report is not None:
             key = (*key, report)

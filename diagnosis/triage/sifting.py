@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from diagnosis.core.target import normalise_host
 from diagnosis.core.words import Action, SignatureClass
 from diagnosis.taxonomy.signature import Severity, Stream
 from diagnosis.triage.case import Case
@@ -23,6 +24,7 @@ TAKEN_BACK_BY = {
 }
 
 _OF_THE_JOB = {Stream.JOB, Stream.SCHEDULER}
+_OF_A_HOST = {Stream.KERNEL, Stream.SYSTEM, Stream.BMC}
 _FAILING = {
     SignatureClass.DISTRIBUTED,
     SignatureClass.USER,
@@ -45,6 +47,7 @@ def sift(case: Case) -> Sifted:
     """Leave out what cannot be the cause. Nothing is lost: the trace says what and why."""
     trace: list[str] = []
     for reason, is_out in (
+        ("on hosts that are not the job's", _not_of_the_job(case)),
         ("outside the window", _outside_window(case)),
         ("taken back soon after, with nothing failing", _taken_back(case)),
         ("link training at boot", _at_boot(case)),
@@ -82,6 +85,18 @@ def window_of(case: Case) -> tuple[float, float] | None:
     timeout = max(timeouts, default=0) / 1000 or case.settings.collective_timeout
     settings = case.settings
     return failure - timeout - settings.before_failure, max(failure, last) + settings.after_failure
+
+
+def _not_of_the_job(case: Case) -> Callable[[Clue], bool]:
+    """Host logs of hosts that the placement does not name (switches have no place in it)."""
+    placed = {normalise_host(host) for host in case.placement.hosts}
+
+    def is_foreign(clue: Clue) -> bool:
+        if not placed or clue.signature.stream not in _OF_A_HOST or not clue.place.host:
+            return False
+        return normalise_host(clue.place.host) not in placed
+
+    return is_foreign
 
 
 def _outside_window(case: Case) -> Callable[[Clue], bool]:

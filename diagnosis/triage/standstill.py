@@ -72,13 +72,17 @@ def judge_silent(case: Case, job: str | None) -> Outcome | None:
     if not found:
         return None
     still = found[0]
-    quiet: Sequence[int] = still.relaying
-    why = "only passes on another rank's signal"
+    quiet: Sequence[int] = still.behind
+    why = "has not enqueued it"
+    if not quiet:
+        quiet, why = still.relaying, "only passes on another rank's signal"
     if not quiet and 0 < len(still.silent) <= MAX_SILENT and len(still.waiting) > len(still.silent):
         quiet, why = still.silent, "says nothing"
     if not quiet or len(quiet) > MAX_SILENT:
         return None
-    score = min(0.7, 0.7 / len(quiet)) if still.relaying else min(0.5, 0.5 / len(quiet))
+    score = (
+        min(0.7, 0.7 / len(quiet)) if still.behind or still.relaying else min(0.5, 0.5 / len(quiet))
+    )
     suspects = [
         suspect(case.placement.target_of_rank(rank), score, (), fault="c10d-watchdog-timeout")
         for rank in quiet
