@@ -120,3 +120,13 @@ def test_the_placement_is_guarded_where_someone_asks_for_it(api: APIClient):
     seen = api.get(at)["ETag"]
     assert api.put(at, rows, format="json").status_code == 200
     assert api.put(at, rows, format="json", HTTP_IF_MATCH=seen).status_code == 412
+
+
+def test_the_second_to_decide_is_told_where_they_ask_for_it(api: APIClient):
+    at = f"/api/v1/recommendations/{RecommendationFactory().pk}"
+    seen = api.get(at)["ETag"]
+    sent = [
+        api.post(f"{at}/decisions", {"kind": "accept"}, format="json", HTTP_IF_MATCH=seen)
+        for _ in range(2)
+    ]
+    assert [answer.status_code for answer in sent] == [201, 412]
