@@ -210,7 +210,11 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "unacked_restore_interval": 5,
     "unacked_restore_throttle": 1,
     "socket_connect_timeout": 2,
-    "retry_policy": {"max_retries": 1, "interval_start": 0, "timeout": 1},
+    # A request must not wait for a broker that is down: the row is written, the sweeper sends it.
+    "max_retries": 1,
+    "interval_start": 0,
+    "interval_step": 0.1,
+    "interval_max": 0.2,
 }
 CELERY_TASK_PUBLISH_RETRY = False
 CELERY_DB_REUSE_MAX = 100
