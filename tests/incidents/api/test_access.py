@@ -128,7 +128,7 @@ def test_the_table_names_every_method_of_every_address():
 
 def _routes() -> Iterator[tuple[str, str]]:
     """Method and address of every record and picture below /api/v1/."""
-    (prefix,) = [one for one in get_resolver().url_patterns if str(one.pattern) == "api/v1/"]
+    prefix: Any = next(one for one in get_resolver().url_patterns if str(one.pattern) == "api/v1/")
     included = [one.url_patterns for one in prefix.url_patterns if hasattr(one, "url_patterns")]
     for pattern in chain.from_iterable(included):
         for method in set(pattern.callback.actions) - {"head"}:

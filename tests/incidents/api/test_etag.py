@@ -1,8 +1,11 @@
 """Conditional requests: nothing is sent twice, nothing unseen is overwritten."""
 
+from typing import Any
+
 import pytest
 from rest_framework.test import APIClient
 
+from incidents.choices import DiagnosisState
 from incidents.models import Incident
 from incidents.services.run_state import show_state
 from tests.factories import (
@@ -27,7 +30,7 @@ def address(incident: Incident) -> str:
 
 
 def acknowledge(api: APIClient, incident: Incident, tag: str | None):
-    headers = {} if tag is None else {"HTTP_IF_MATCH": tag}
+    headers: Any = {} if tag is None else {"HTTP_IF_MATCH": tag}
     body = {"status": "acknowledged"}
     return api.patch(address(incident), body, format="json", **headers)
 
@@ -82,7 +85,7 @@ def test_a_diagnosis_that_starts_in_between_does_not_refuse_a_person(
     api: APIClient, incident: Incident
 ):
     seen = api.get(address(incident))["ETag"]
-    show_state(DiagnosisFactory(incident=incident), "running")
+    show_state(DiagnosisFactory(incident=incident), DiagnosisState.RUNNING)
     assert api.get(address(incident))["ETag"] != seen
     assert acknowledge(api, incident, seen).status_code == 200
 

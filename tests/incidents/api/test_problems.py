@@ -59,7 +59,7 @@ def kind_of(answer: Any) -> tuple[int, str]:
     ],
 )
 def test_errors_are_problems_of_a_known_kind(
-    api: APIClient,
+    api: Any,
     method: str,
     address: str,
     body: str,
