@@ -129,6 +129,21 @@ def stamp_at(text: str, position: int = 0) -> tuple[Stamp, int] | None:
     return None
 
 
+def finer(known: Stamp | None, new: Stamp) -> Stamp:
+    """The finer of two stamps of one line; a year that only the other tells is put into it."""
+    if known is None or known.clock is Clock.UPTIME:
+        return new
+    if new.clock is Clock.UPTIME:
+        return known
+    if new.clock is Clock.YEAR_UNKNOWN and known.year is not None:
+        new = with_year(new, known.year)
+    if known.clock is Clock.YEAR_UNKNOWN and new.year is not None:
+        known = with_year(known, new.year)
+    if known.clock is Clock.ZONED and new.clock is not Clock.ZONED and known.precision <= 1:
+        return known
+    return new if new.precision < known.precision else known
+
+
 def with_year(stamp: Stamp, year: int) -> Stamp:
     """A stamp of unknown year put into `year`."""
     shift = timegm((year, 1, 1, 0, 0, 0)) - timegm((UNKNOWN_YEAR, 1, 1, 0, 0, 0))
