@@ -7,7 +7,7 @@ Slurm, web-server style and `time : 2025-03-25_18:17:27` of torchrun.
 """
 
 import re
-from calendar import timegm
+from calendar import month_abbr, timegm
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -16,12 +16,7 @@ from time import gmtime
 #: Stands in for a year that a stamp does not tell: a leap year, so that 29 February exists.
 UNKNOWN_YEAR = 2000
 
-_MONTHS = {
-    name: number
-    for number, name in enumerate(
-        ("jan feb mar apr may jun jul aug sep oct nov dec").split(), start=1
-    )
-}
+_MONTHS = {month_abbr[number].lower(): number for number in range(1, 13)}
 
 
 class Clock(StrEnum):
@@ -73,11 +68,13 @@ def _calendar(found: re.Match[str]) -> Stamp | None:
     when += float(f"0.{groups['f']}") if groups.get("f") else 0.0
     zone = (groups.get("z") or "").strip()
     when -= _zone_seconds(zone)
+    return Stamp(when, _clock(year, zone), 1.0 if groups["s"] else 60.0)
+
+
+def _clock(year: str | None, zone: str) -> Clock:
     if not year:
-        clock = Clock.YEAR_UNKNOWN
-    else:
-        clock = Clock.ZONED if zone else Clock.ZONE_ASSUMED
-    return Stamp(when, clock, 1.0 if groups["s"] else 60.0)
+        return Clock.YEAR_UNKNOWN
+    return Clock.ZONED if zone else Clock.ZONE_ASSUMED
 
 
 def _zone_seconds(zone: str) -> int:

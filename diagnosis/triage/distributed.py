@@ -19,6 +19,7 @@ from diagnosis.triage.clues import Clue
 from diagnosis.triage.outcome import Outcome
 from diagnosis.triage.places import Place
 from diagnosis.triage.root_diag import ENDED_BY_PEER, Root, edges_of, root_of
+from diagnosis.triage.silence import silent_hosts
 from diagnosis.triage.suspects import (
     advice,
     by_machine,
@@ -48,7 +49,7 @@ def judge_named(case: Case, job: str | None) -> Outcome | None:
     if not naming:
         return None
     named = Counter(clue.place.machine for clue in naming)
-    machine, votes = sorted(named.items(), key=lambda item: (-item[1], str(item[0])))[0]
+    machine, votes = min(named.items(), key=lambda item: (-item[1], str(item[0])))
     clues = [clue for clue in naming if clue.place.machine == machine]
     target = part_target(Implicates.HOST, clues[0].place)
     agreed = votes == len(naming)
@@ -123,8 +124,11 @@ def _pair(root: Root, case: Case, job: str | None) -> Outcome:
     first = clues[0]
     mutual = len({edge.source for edge in root.edges}) == 2
     hung_up = first.code in ENDED_BY_PEER and not mutual
+    peer = root.edges[0].peer
+    score = 0.6
     if hung_up:
-        peer = root.edges[0].peer
+        quiet = silent_hosts(case).get(peer)
+        score = 0.5 if quiet is None else 0.75
         target = Target(TargetKind.HOST, name=peer, host=peer)
         victim = part_target(Implicates.HOST, first.place)
         suspects: tuple[Suspect, ...] = (
@@ -132,7 +136,8 @@ def _pair(root: Root, case: Case, job: str | None) -> Outcome:
             suspect(victim, 0.05, clues, role=Role.VICTIM),
         )
         summary = (
-            f"{shown(victim)} lost its connection to {peer}, which went first; "
+            f"{shown(victim)} lost its connection to {peer}, which went first"
+            f"{f' and had been silent for {quiet:.0f} s' if quiet is not None else ''}; "
             f"why is not in these logs: look at {peer}'s own log and restart the job."
         )
         action = advice(Action.RESTART_JOB, target, f"{peer} closed the connection.", job)
@@ -149,12 +154,14 @@ def _pair(root: Root, case: Case, job: str | None) -> Outcome:
         cls=VerdictClass.DISTRIBUTED,
         kind=IncidentKind.CRASH,
         summary=summary,
-        confidence=0.5 if hung_up else 0.6,
+        confidence=score,
         suspects=suspects,
         recommendations=tuple(action),
         trace=(
-            f"RootDiag: {len(root.edges)} failed connections, all between "
-            f"{root.edges[0].source} and {root.edges[0].peer}; both ends stay possible",
+            (
+                f"RootDiag: {len(root.edges)} failed connections, all between "
+                f"{root.edges[0].source} and {peer}; both ends stay possible"
+            ),
         ),
     )
 
@@ -188,7 +195,7 @@ def _several_ends(root: Root, job: str | None) -> Outcome:
 
 
 def judge_few_hosts(case: Case, job: str | None) -> Outcome | None:
-    """Rung 2 of the paper, made safe: at most two hosts report, in a job whose every log is here."""
+    """Rung 2 of the paper, made safe: at most two hosts report, and every host's log is here."""
     settings = case.settings
     reporting = {
         normalise_host(clue.place.host)

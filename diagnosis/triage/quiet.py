@@ -61,7 +61,7 @@ def judge_exits(case: Case, job: str | None) -> Outcome | None:
     if (not ended and not exits) or any(clue.code in _TELLING_EXITS for clue in exits):
         return None
     suspects = []
-    for rank, why in sorted(ended.items()):
+    for rank in sorted(ended):
         own = [clue for clue in exits if clue.place.rank == rank]
         host = next((clue.place.host for clue in own if clue.place.host), None)
         target = case.placement.target_of_rank(rank)
