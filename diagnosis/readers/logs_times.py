@@ -7,7 +7,7 @@ Slurm, web-server style and `time : 2025-03-25_18:17:27` of torchrun.
 """
 
 import re
-from calendar import month_abbr, timegm
+from calendar import timegm
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -16,7 +16,20 @@ from time import gmtime
 #: Stands in for a year that a stamp does not tell: a leap year, so that 29 February exists.
 UNKNOWN_YEAR = 2000
 
-_MONTHS = {month_abbr[number].lower(): number for number in range(1, 13)}
+_MONTHS = {
+    "jan": 1,
+    "feb": 2,
+    "mar": 3,
+    "apr": 4,
+    "may": 5,
+    "jun": 6,
+    "jul": 7,
+    "aug": 8,
+    "sep": 9,
+    "oct": 10,
+    "nov": 11,
+    "dec": 12,
+}
 
 
 class Clock(StrEnum):

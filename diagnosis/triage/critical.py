@@ -55,13 +55,13 @@ def judge_critical(case: Case, job: str | None, *, also_idle: bool = False) -> O
     at = day_text(cause.moment)
     unsure = f" (another host may have been first: {doubt})" if doubt else ""
     summary = (
-        f"{shown(target)}: {cause.signature.title[0].lower()}{cause.signature.title[1:]}"
+        f"{shown(target)}: {cause.signature.title}"
         f"{f' at {at}' if at else ''}{unsure}; {_todo(action, target)}."
     )
     return Outcome(
         cls=_class(cause, case),
         kind=IncidentKind.CRASH,
-        summary=summary[0].upper() + summary[1:],
+        summary=summary,
         confidence=score,
         suspects=tuple(suspects),
         recommendations=tuple(recommendations),

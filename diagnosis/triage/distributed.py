@@ -1,5 +1,6 @@
 """Rungs 4 and up: only symptoms that fan out. Who is named, who is silent, which link failed."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -31,6 +32,11 @@ from diagnosis.triage.suspects import (
 )
 from diagnosis.triage.timeline import day_text
 
+_RANK_LIST = re.compile(r"[Rr]anks ([\d, ]+) failed|missing ranks: \{([\d, ]+)\}")
+
+#: More hosts than this that are all unwell say nothing about who was first.
+MAX_AILING = 4
+
 _TIMEOUT_CODES = {
     "c10d-watchdog-timeout",
     "c10d-watchdog-exception",
@@ -52,8 +58,9 @@ def judge_named(case: Case, job: str | None) -> Outcome | None:
     machine, votes = min(named.items(), key=lambda item: (-item[1], str(item[0])))
     clues = [clue for clue in naming if clue.place.machine == machine]
     target = part_target(Implicates.HOST, clues[0].place)
+    more = _more_ranks(clues)
     agreed = votes == len(naming)
-    score = 0.8 if agreed else 0.5
+    score = (0.8 if agreed else 0.5) / (1 + len(more))
     at = day_text(clues[0].moment)
     title = clues[0].signature.title
     summary = (
@@ -66,13 +73,23 @@ def judge_named(case: Case, job: str | None) -> Outcome | None:
         kind=IncidentKind.CRASH,
         summary=summary,
         confidence=score,
-        suspects=(suspect(target, score, clues),),
+        suspects=(
+            suspect(target, score, clues),
+            *(suspect(case.placement.target_of_rank(rank), score, clues) for rank in more),
+        ),
         recommendations=(
             Recommendation(Action.RESTART_JOB, job_target(job), f"{shown(target)} is gone."),
             watch,
         ),
         trace=(f"{len(naming)} lines name who was lost; {votes} of them {shown(target)}",),
     )
+
+
+def _more_ranks(clues: Sequence[Clue]) -> list[int]:
+    """The other ranks of a list that one line names (`Ranks 3, 5 failed to pass …`)."""
+    found = _RANK_LIST.search(clues[0].text)
+    ranks = [int(number) for number in re.findall(r"\d+", found[1] or found[2])] if found else []
+    return [rank for rank in ranks if rank != clues[0].place.rank][:8]
 
 
 def judge_connections(case: Case, job: str | None) -> Outcome | None:
@@ -260,10 +277,17 @@ def _ailing(case: Case) -> list[Suspect]:
         for clue in case.of(SignatureClass.CRITICAL, SignatureClass.DEGRADATION)
         if clue.place.is_known and clue.signature.severity.weight >= Severity.MEDIUM.weight
     ]
+    ailing += [
+        clue
+        for clue in case.of(SignatureClass.DISTRIBUTED)
+        if clue.place.is_known and clue.signature.implicates is Implicates.GPU
+    ]
     groups = sorted(
         by_machine(ailing).values(),
         key=lambda group: max(clue.strength for clue in group),
         reverse=True,
     )
+    if len(groups) > MAX_AILING:
+        return []
     score = 0.5 / max(1, len(groups))
     return [suspect(target_of(group[0]), score, group) for group in groups[:5]]

@@ -6,6 +6,7 @@ from dataclasses import replace
 from diagnosis.core.words import SignatureClass
 from diagnosis.triage.case import Case
 from diagnosis.triage.critical import judge_critical
+from diagnosis.triage.departures import judge_departed
 from diagnosis.triage.distributed import (
     judge_connections,
     judge_few_hosts,
@@ -48,6 +49,7 @@ def _rungs(case: Case, job: str | None) -> list[_Rung]:
             "not the case of few reporting hosts in a large job whose every log is here",
             lambda: judge_few_hosts(case, job),
         ),
+        ("no rank left before the others failed", lambda: judge_departed(case, job)),
         ("no rank is silent while the others wait", lambda: judge_silent(case, job)),
         ("no host fell silent before the others failed", lambda: judge_silent_host(case, job)),
         ("no critical finding to watch", lambda: _watched(case, job)),

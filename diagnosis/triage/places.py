@@ -47,6 +47,11 @@ def address_of(text: str) -> str:
     return _MAPPED.sub("", plain.strip("[]()"))
 
 
+def gpu_name(text: str | None) -> str | None:
+    """A GPU as a line names it, without the punctuation that follows an address."""
+    return text.rstrip(":.,;") or None if text else None
+
+
 def pci_key(gpu: str | None) -> str | None:
     """A form in which two spellings of one PCI address compare equal."""
     if gpu is None:

@@ -14,7 +14,7 @@ from diagnosis.taxonomy.matcher import Match, Matcher
 from diagnosis.taxonomy.ruleset import Taxonomy
 from diagnosis.taxonomy.signature import Stream
 from diagnosis.triage.clues import TEXT_LENGTH, Clue, Moment
-from diagnosis.triage.places import Place, address_of, nic_of, pci_in
+from diagnosis.triage.places import Place, address_of, gpu_name, nic_of, pci_in
 
 #: Different clues that one log may give; a log with more is a flood whose start is enough.
 MAX_CLUES = 5000
@@ -167,7 +167,7 @@ class _Reading:
         return Place(
             host=host,
             rank=self._rank(parts, head),
-            gpu=parts.get("pci") or parts.get("gpu") or _gpu_in(match, text),
+            gpu=gpu_name(parts.get("pci") or parts.get("gpu")) or _gpu_in(match, text),
             nic=nic_of(parts.get("dev")),
             link=parts.get("link"),
             peer=address_of(peer) if peer else None,

@@ -127,7 +127,7 @@ def judge_silent(case: Case, job: str | None) -> Outcome | None:
         kind=IncidentKind.HANG,
         summary=(
             f"{len(still.waiting)} ranks wait in the same collective and rank {ranks} {why}: "
-            f"it may not have arrived. Look at the stack and host of {where} before anything is isolated."
+            f"it may not have arrived. Look at {where} before anything is isolated."
         ),
         confidence=score,
         suspects=tuple(suspects),
