@@ -11,6 +11,7 @@ from diagnosis.degradation.alarms import AlarmRule
 from diagnosis.degradation.answers import Answer, Coverage, Judgement
 from diagnosis.degradation.baseline import Pace, learn
 from diagnosis.degradation.catalogue import Catalogue
+from diagnosis.degradation.coverage import coverage_of
 from diagnosis.degradation.fleet_wide import note_fleet_shifts
 from diagnosis.degradation.peers import peers_of
 from diagnosis.degradation.scaling import fit_scaling
@@ -54,7 +55,7 @@ class Detector:
     turn: float = 0.2
     rest_s: float = 45.0
     activity_rest_s: float = 180.0
-    uneven: float = 0.25
+    uneven: float = 0.35
 
     def __call__(self, window: MetricWindow) -> Judgement:
         return self.judge(window)
@@ -93,8 +94,8 @@ class Detector:
             slow_s=max(self.slow_s * quicker, 8 * step, 1e-6),
             warmup_s=self.warmup_s * quicker,
             memory_s=max(self.memory_s * quicker, 20 * step, 1e-6),
-            hold_s=max(self.hold_s * quicker, 3.9 * step),
-            activity_hold_s=max(self.activity_hold_s * quicker, 6.9 * step),
+            hold_s=max(self.hold_s * quicker, 2.9 * step),
+            activity_hold_s=max(self.activity_hold_s * quicker, 5.9 * step),
             rest_s=self.rest_s * quicker,
             activity_rest_s=self.activity_rest_s * quicker,
         )
@@ -214,18 +215,3 @@ def _first(window: MetricWindow, samples: int) -> MetricWindow:
 
 def _present(window: MetricWindow) -> FloatArray:
     return np.isfinite(window.values).any(axis=(0, 2))
-
-
-def coverage_of(window: MetricWindow) -> Coverage:
-    """Which hosts and metrics answered, and how much of the grid is filled."""
-    present = np.isfinite(window.values)
-    entities = present.any(axis=(0, 2))
-    answering = {window.hosts[i] for i in np.flatnonzero(entities)}
-    return Coverage(
-        hosts=len(window.host_names),
-        hosts_judged=len(answering),
-        metrics=len(window.metrics),
-        metrics_judged=int(present.any(axis=(1, 2)).sum()),
-        samples_present=float(present.mean()) if present.size else 0.0,
-        silent_hosts=tuple(host for host in window.host_names if host not in answering),
-    )

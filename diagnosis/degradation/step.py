@@ -52,8 +52,11 @@ class Step:
         if missing is not None:
             apart[missing] = 0.0
         awake = self._awake(state, time)
-        self._follow(state.fast, apart, missing, gain(state.step, self.fast_s) * awake)
-        self._follow(state.slow, apart, missing, gain(state.step, self.slow_s) * awake)
+        asleep = awake[:, 0] == 0
+        if bool(asleep.any()):
+            apart[asleep] = 0.0
+        self._follow(state.fast, apart, missing, gain(state.step, self.fast_s))
+        self._follow(state.slow, apart, missing, gain(state.step, self.slow_s))
         if state.ticks % 2 == 0:
             self._measure(state, state.fast, awake)
         else:
@@ -72,7 +75,7 @@ class Step:
         apart = calm - state.offset
         common = state.panel.peers.median(apart)
         if bool(np.isnan(np.sum(apart))):
-            fresh = np.isnan(state.offset) & np.isfinite(calm)
+            fresh = np.isnan(state.offset) & np.isfinite(calm) & (self._awake(state, time) > 0)
             state.offset[fresh] = (calm - common)[fresh]
             apart[fresh] = np.broadcast_to(common, apart.shape)[fresh]
         apart -= common
@@ -81,6 +84,8 @@ class Step:
         edge = self.spike * state.fast.usual
         edge += state.scaling.floor
         np.minimum(edge, _TOP, out=edge)
+        if state.youngest < self.warmup_s:
+            edge[self._young(state)] = _TOP
         np.minimum(apart, state.fast.mean + edge, out=apart)
         np.maximum(apart, state.fast.mean - edge, out=apart)
         return apart, np.isnan(apart) if bool(np.isnan(np.sum(apart))) else None
@@ -106,7 +111,10 @@ class Step:
         jumps.last = np.where(np.isnan(apart), jumps.last, apart)
 
     def _awake(self, state: Watch, time: float) -> FloatArray:
-        """1 for metrics that are judged now, 0 for those that a turn of the fleet disturbs."""
+        """1 for metrics that are judged now, 0 for those that a turn of the fleet disturbs.
+
+        What is not judged counts as being with its peers: old evidence fades meanwhile.
+        """
         awake = np.ones_like(state.scaling.floor)
         if time - state.turned < self.activity_rest_s:
             awake[state.scaling.activity] = 0.0
@@ -115,7 +123,7 @@ class Step:
         return awake
 
     def _follow(
-        self, smooth: Smoothed, apart: FloatArray, missing: BoolArray | None, weight: FloatArray
+        self, smooth: Smoothed, apart: FloatArray, missing: BoolArray | None, weight: np.float32
     ) -> None:
         change = apart - smooth.mean
         change *= weight
@@ -147,9 +155,14 @@ class Step:
         """Count the seconds for which cells are out of bounds without a break."""
         hot = bad_size(smooth.mean, state.scaling) > smooth.edge
         if state.youngest < self.warmup_s:
-            hot &= state.age >= np.float32(0.8 * self.warmup_s)
+            hot &= ~self._young(state)
+        hot &= step > 0
         smooth.run += step
         smooth.run *= hot
+
+    def _young(self, state: Watch) -> BoolArray:
+        """Cells whose own past is still too short to be judged by."""
+        return state.age < np.float32(0.8 * self.warmup_s)
 
     def _learn(
         self, state: Watch, apart: FloatArray, missing: BoolArray | None, step: FloatArray
@@ -157,6 +170,8 @@ class Step:
         """Let offsets follow slowly; what is far away pulls no harder than what is near."""
         reach = np.sqrt(state.fast.variance)
         reach *= np.float32(5.0)
+        if state.youngest < self.warmup_s:
+            reach[self._young(state)] = _TOP
         pull = np.minimum(apart, reach)
         np.maximum(pull, -reach, out=pull)
         if state.youngest < self.memory_s:
@@ -164,11 +179,10 @@ class Step:
             pull *= step
         else:
             pull *= step / np.float32(self.memory_s)
-        present = np.float32(2 * state.step)
         if missing is None:
-            state.age += present
+            state.age += step
         else:
             pull[missing] = 0.0
-            state.age += present * ~missing
+            state.age += step * ~missing
         state.offset += pull
         state.youngest = float(state.age.min())
