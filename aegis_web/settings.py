@@ -288,4 +288,5 @@ LOGGING = {
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": env.str("AEGIS_LOG_LEVEL", default="INFO")},
+    "loggers": {"axes.apps": {"level": "WARNING"}},
 }

@@ -6,9 +6,7 @@ time is compared first: from the moment its previous operation can have ended (i
 arrival) to its arrival at the next.
 """
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +14,12 @@ from numpy.typing import NDArray
 from diagnosis.collectives.merge import Merged
 from diagnosis.collectives.mismatch import first_of_each
 from diagnosis.collectives.settings import CollectiveSettings
-from diagnosis.core.collectives import Ints, RankDump
+from diagnosis.core.collectives import Bools, Ints, RankDump
 
 Floats = NDArray[np.float64]
+
+#: Room for a sequence number beside the communicator's number in one 64-bit key.
+_SEQ_BITS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +48,19 @@ def stragglers(merged: Merged, settings: CollectiveSettings) -> tuple[Straggler,
 
 
 @dataclass(frozen=True)
+class _Arrivals:
+    """Every launch of every rank in one row: where (`key`), when (ns), and the key before it."""
+
+    rank: Ints
+    key: Ints
+    before: Ints
+    at: Ints
+    record_id: Ints
+
+
+@dataclass(frozen=True)
 class _Delays:
-    """One row an arrival: how much longer its rank took than its peers' median (ns)."""
+    """One row a launch: how much longer its rank took for it than its peers' median (ns)."""
 
     rank: Ints
     excess: Floats
@@ -57,83 +69,76 @@ class _Delays:
 
 
 def _delays(merged: Merged) -> _Delays:
-    own = _own_times(merged)
-    ranks, excess, records, at = [], [], [], []
-    for times in own.values():
-        if len(times.rank) < 2:
-            continue
-        ranks.append(times.rank)
-        excess.append(_beyond_peers(times.own))
-        records.append(times.record_id)
-        at.append(times.at)
-    if not ranks:
+    arrivals = _all_arrivals(merged)
+    if arrivals is None:
         none = np.zeros(0, np.int64)
         return _Delays(none, np.zeros(0), none, none)
+    places, number = np.unique(arrivals.key, return_inverse=True)
+    last = np.zeros(len(places), np.int64)
+    np.maximum.at(last, number, arrivals.at)
+    kept = arrivals.before >= 0
+    earlier = last[np.searchsorted(places, arrivals.before[kept])]
+    own = np.maximum(0, arrivals.at[kept] - earlier).astype(np.float64)
+    excess, shared = _beyond_peers(number[kept], own)
     return _Delays(
-        np.concatenate(ranks), np.concatenate(excess), np.concatenate(records), np.concatenate(at)
+        arrivals.rank[kept][shared],
+        excess[shared],
+        arrivals.record_id[kept][shared],
+        arrivals.at[kept][shared],
     )
 
 
-def _beyond_peers(own: Floats) -> Floats:
-    """Each value minus the median of the *other* ones."""
-    order = np.argsort(own)
-    ordered = own[order]
-    size = len(own)
-    low, high = (size - 2) // 2, (size - 1) // 2
-    place = np.arange(size)
-    left = ordered[np.where(place <= low, low + 1, low)]
-    right = ordered[np.where(place <= high, high + 1, high)] if size > 2 else left
-    result = np.empty(size)
-    result[order] = ordered - (left + right) / 2
-    return result
+def _beyond_peers(place: Ints, own: Floats) -> tuple[Floats, Bools]:
+    """Each value minus the median of the *other* values at its place, and where there are any."""
+    order = np.lexsort((own, place))
+    ordered, places = own[order], place[order]
+    starts = np.flatnonzero(np.r_[True, places[1:] != places[:-1]])
+    sizes = np.diff(np.r_[starts, len(places)])
+    size, start = np.repeat(sizes, sizes), np.repeat(starts, sizes)
+    shared = size > 1
+    position = np.arange(len(places)) - start
+    others = [
+        ordered[np.where(shared, start + middle + (position <= middle), start)]
+        for middle in ((size - 2) // 2, (size - 1) // 2)
+    ]
+    excess, has_peers = np.empty(len(own)), np.empty(len(own), np.bool_)
+    excess[order] = ordered - (others[0] + others[1]) / 2
+    has_peers[order] = shared
+    return excess, has_peers
 
 
-@dataclass(frozen=True)
-class _OwnTimes:
-    rank: Ints
-    own: Floats
-    record_id: Ints
-    at: Ints
+def _all_arrivals(merged: Merged) -> _Arrivals | None:
+    found = [item for dump in merged.dumps if (item := _arrivals(merged, dump)) is not None]
+    if not found:
+        return None
+    columns = zip(*((f.rank, f.key, f.before, f.at, f.record_id) for f in found), strict=True)
+    return _Arrivals(*(np.concatenate(column) for column in columns))
 
 
-def _own_times(merged: Merged) -> Mapping[tuple[int, int], _OwnTimes]:
-    """(communicator, sequence number) → each member's own time before it (ns)."""
-    arrivals = {dump.rank: _arrivals(merged, dump) for dump in merged.dumps}
-    last: dict[tuple[int, int], int] = {}
-    for rows in arrivals.values():
-        for key, at, _ in rows:
-            last[key] = max(last.get(key, 0), at)
-    table: dict[tuple[int, int], list[tuple[int, float, int, int]]] = {}
-    for rank, rows in arrivals.items():
-        for (before, _, _), (key, at, record) in pairwise(rows):
-            own = float(max(0, at - last[before]))
-            table.setdefault(key, []).append((rank, own, record, at))
-    return {
-        key: _OwnTimes(
-            rank=np.asarray([row[0] for row in rows], np.int64),
-            own=np.asarray([row[1] for row in rows]),
-            record_id=np.asarray([row[2] for row in rows], np.int64),
-            at=np.asarray([row[3] for row in rows], np.int64),
-        )
-        for key, rows in table.items()
-    }
-
-
-def _arrivals(merged: Merged, dump: RankDump) -> Sequence[tuple[tuple[int, int], int, int]]:
-    """This rank's collectives in order: ((communicator, seq), time of launch, record id)."""
+def _arrivals(merged: Merged, dump: RankDump) -> _Arrivals | None:
+    """This rank's collectives in the order of its program."""
     entries = dump.entries
-    rows: list[tuple[int, int, int, int]] = []
+    rows, numbers = [], []
     for index, communicator in enumerate(merged.progress.communicators):
         view = merged.views.get((index, dump.rank))
-        if view is None or len(communicator.ranks) < 2:
-            continue
-        firsts = first_of_each(entries.seq, view.rows)
-        rows += [
-            (int(row), index, int(entries.seq[row]), int(entries.created_ns[row]))
-            for row in firsts[entries.created_ns[firsts] > 0]
-        ]
-    rows.sort()
-    return [((index, seq), at, int(entries.record_id[row])) for row, index, seq, at in rows]
+        if view is not None and len(communicator.ranks) > 1:
+            firsts = first_of_each(entries.seq, view.rows)
+            firsts = firsts[entries.created_ns[firsts] > 0]
+            rows.append(firsts)
+            numbers.append(np.full(len(firsts), index, np.int64))
+    if not rows:
+        return None
+    row, number = np.concatenate(rows), np.concatenate(numbers)
+    order = np.argsort(row)
+    row, number = row[order], number[order]
+    key = (number << _SEQ_BITS) + np.clip(entries.seq[row], 0, (1 << _SEQ_BITS) - 1)
+    return _Arrivals(
+        rank=np.full(len(row), dump.rank, np.int64),
+        key=key,
+        before=np.r_[np.int64(-1), key[:-1]][: len(key)],
+        at=entries.created_ns[row],
+        record_id=entries.record_id[row],
+    )
 
 
 def _late(delays: _Delays, merged: Merged, settings: CollectiveSettings) -> tuple[Straggler, ...]:
@@ -180,9 +185,10 @@ def _source(merged: Merged, rank: int) -> str:
 
 def _shortest_durations(merged: Merged, settings: CollectiveSettings) -> tuple[Straggler, ...]:
     """With timing switched on: ranks far below the mean time inside the same collectives."""
+    by_rank = {dump.rank: dump.entries for dump in merged.dumps}
     totals: dict[int, dict[int, tuple[float, int, int]]] = {}
     for (index, rank), view in merged.views.items():
-        entries = next(dump.entries for dump in merged.dumps if dump.rank == rank)
+        entries = by_rank[rank]
         rows = view.rows[entries.duration_us[view.rows] > 0]
         if len(rows) >= settings.late_times and not merged.progress.communicators[index].has_p2p:
             total = float(entries.duration_us[rows].sum())
@@ -192,14 +198,14 @@ def _shortest_durations(merged: Merged, settings: CollectiveSettings) -> tuple[S
                 int(entries.record_id[rows[-1]]),
             )
     found: dict[int, Straggler] = {}
-    for by_rank in totals.values():
-        counts = {count for _, count, _ in by_rank.values()}
-        if len(by_rank) < 3 or max(counts) - min(counts) > 1:
+    for spent in totals.values():
+        counts = {count for _, count, _ in spent.values()}
+        if len(spent) < 3 or max(counts) - min(counts) > 1:
             continue
-        mean = sum(total for total, _, _ in by_rank.values()) / len(by_rank)
-        lowest = min(by_rank, key=lambda rank: (by_rank[rank][0], rank))
-        total, count, record = by_rank[lowest]
-        others = sorted(t for rank, (t, _, _) in by_rank.items() if rank != lowest)
+        mean = sum(total for total, _, _ in spent.values()) / len(spent)
+        lowest = min(spent, key=lambda rank: (spent[rank][0], rank))
+        total, count, record = spent[lowest]
+        others = sorted(t for rank, (t, _, _) in spent.items() if rank != lowest)
         if total < settings.duration_share * mean and total < settings.duration_share * others[0]:
             saved = (others[len(others) // 2] - total) / 1000
             found[lowest] = Straggler(

@@ -24,7 +24,7 @@ class Membership:
     """Group names as each rank uses them, resolved to communicators with their member ranks."""
 
     world: tuple[int, ...]
-    keys: dict[tuple[int, str], GroupKey] = field(default_factory=dict)
+    keys: dict[int, dict[str, GroupKey]] = field(default_factory=dict)
     descriptions: dict[GroupKey, str] = field(default_factory=dict)
     members: dict[GroupKey, tuple[int, ...]] = field(default_factory=dict)
     inferred: set[GroupKey] = field(default_factory=set)
@@ -41,19 +41,21 @@ def membership_of(dumps: Sequence[RankDump], placement: Placement) -> Membership
     declared = _declared(dumps)
     seen: dict[str, set[int]] = {}
     for dump in dumps:
+        keys = found.keys.setdefault(dump.rank, {})
         for name, desc in dump.entries.groups:
             key = _key(name, dump, declared)
-            found.keys[dump.rank, name] = key
+            keys[name] = key
             _describe(found, key, desc)
             if not key.ranks:
                 seen.setdefault(name, set()).add(dump.rank)
         for name, group in dump.groups.items():
             if group.ranks and (name or group.name):
                 key = GroupKey(name, tuple(sorted(group.ranks)))
-                found.keys.setdefault((dump.rank, name), key)
+                keys.setdefault(name, key)
                 _describe(found, key, group.desc)
-    absent = [rank for rank in found.world if rank not in {dump.rank for dump in dumps}]
-    for key in set(found.keys.values()) | set(found.descriptions):
+    dumped = {dump.rank for dump in dumps}
+    absent = [rank for rank in found.world if rank not in dumped]
+    for key in found.descriptions:
         if key.ranks:
             found.members[key] = key.ranks
         else:

@@ -65,13 +65,13 @@ def merge(dumps: Sequence[RankDump], placement: Placement) -> Merged:
     members = membership_of(ordered, placement)
     keys = sorted(members.members, key=lambda key: (len(key.name), key.name, key.ranks))
     number = {key: index for index, key in enumerate(keys)}
+    reported = frozenset(dump.rank for dump in ordered)
     views: dict[tuple[int, int], RankView] = {}
     for dump in ordered:
         for key, view in _views(dump, members).items():
             views[number[key], dump.rank] = view
     communicators = tuple(
-        _communicator(index, key, members, views, {dump.rank for dump in ordered})
-        for index, key in enumerate(keys)
+        _communicator(index, key, members, views, reported) for index, key in enumerate(keys)
     )
     waiting, open_in = _open_operations(ordered, views, communicators)
     progress = CollectiveProgress(
@@ -79,7 +79,7 @@ def merge(dumps: Sequence[RankDump], placement: Placement) -> Merged:
         waiting=waiting,
         open_in=open_in,
         world=members.world,
-        reported=frozenset(dump.rank for dump in ordered),
+        reported=reported,
         hosts={dump.rank: dump.host for dump in ordered if dump.host},
         notes=(*notes, *_notes(ordered, members, communicators)),
     )
@@ -104,9 +104,7 @@ def _views(dump: RankDump, members: Membership) -> dict[GroupKey, RankView]:
     pg_ids = _pg_ids(dump)
     views: dict[GroupKey, RankView] = {}
     numbers = {name: index for index, (name, _) in enumerate(entries.groups)}
-    for (rank, name), key in members.keys.items():
-        if rank != dump.rank:
-            continue
+    for name, key in members.keys[dump.rank].items():
         rows = np.flatnonzero(entries.group == numbers.get(name, -2))
         status = dump.status.get(pg_ids.get(name, NOT_KNOWN), Counters())
         views[key] = _view(entries, done, rows, status)
@@ -173,8 +171,8 @@ def _pg_ids(dump: RankDump) -> dict[str, int]:
     contradicts it, the n-th counter belongs to the n-th group.
     """
     entries = dump.entries
-    pairs = {(int(g), int(p)) for g, p in zip(entries.group, entries.pg_id, strict=True)}
-    joined = {entries.groups[group][0]: pg_id for group, pg_id in pairs}
+    pairs = np.unique(np.stack((entries.group, entries.pg_id)), axis=1)
+    joined = {entries.groups[group][0]: int(pg_id) for group, pg_id in pairs.T}
     names = [name for name in dump.groups if name.isdecimal()]
     if len(names) == len(dump.groups) == len(dump.status):
         by_order = dict(zip(sorted(names, key=int), sorted(dump.status), strict=True))
@@ -188,7 +186,7 @@ def _communicator(
     key: GroupKey,
     members: Membership,
     views: Mapping[tuple[int, int], RankView],
-    dumped: set[int],
+    dumped: frozenset[int],
 ) -> Communicator:
     ranks = members.members[key]
     found = [views.get((index, rank)) for rank in ranks]

@@ -23,6 +23,12 @@ from diagnosis.readers.errors import UnreadableEvidence
 
 _LENGTH = struct.Struct("<I")
 _CHUNK_BYTES = 1024 * 1024
+_ROOT = Path(__file__).parents[2]
+#: `-I -S` leaves the child without any path of ours: it gets the project's root and its module.
+_START = (
+    "import sys; sys.path.append(sys.argv[1]); from importlib import import_module; "
+    "import_module(sys.argv[2]).main()"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +63,8 @@ class _DiedError(Exception):
 class ChildReader:
     """Reads many pieces of evidence through one child, and through a new one after a death."""
 
-    def __init__(self, program: Path, limits: ChildLimits) -> None:
-        self._program = program
+    def __init__(self, module: str, limits: ChildLimits) -> None:
+        self._module = module
         self._limits = limits
         self._child: subprocess.Popen[bytes] | None = None
 
@@ -105,8 +111,9 @@ class ChildReader:
             self._stop()
             limits = self._limits
             numbers = (limits.memory_mb << 20, limits.cpu_seconds, limits.entries)
+            program = ("-c", _START, str(_ROOT), self._module)
             self._child = subprocess.Popen(
-                [sys.executable, "-I", "-S", str(self._program), *map(str, numbers)],
+                [sys.executable, "-I", "-S", *program, *map(str, numbers)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,

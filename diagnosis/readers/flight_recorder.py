@@ -5,7 +5,6 @@ back are plain columns.
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,10 +23,10 @@ from diagnosis.core.diagnosis import Skipped
 from diagnosis.core.evidence import Evidence
 from diagnosis.readers.child_process import Answer, ChildLimits, ChildReader
 from diagnosis.readers.errors import UnreadableEvidence
-from diagnosis.readers.flight_recorder_child import COLUMNS
+from diagnosis.readers.flight_recorder_plain import COLUMNS
 from diagnosis.readers.origin import origin_of
 
-_CHILD = Path(__file__).with_name("flight_recorder_child.py")
+_CHILD = "diagnosis.readers.flight_recorder_child"
 _NO_RANK = (
     "no rank: neither the dump nor its name tells which rank wrote it; name the file "
     "…rank_<rank> or give the rank with the upload"
