@@ -63,9 +63,9 @@ def test_lines_of_other_ranks_in_between_do_not_cut_a_traceback() -> None:
 
 def test_a_line_that_a_runner_wrapped_belongs_to_the_line_before_it() -> None:
     text = (
-        "run.node-04 [stderr] [rank14]:[E909 06:55:29.1 ProcessGroupNCCL.cpp:1664] [Rank 14] at work: \n"
+        "run.node-04 [stderr] [rank14]:[E909 06:55:29.1 ProcessGroupNCCL.cpp:1664] at work: \n"
         "2070, last enqueued NCCL work: 2070\n"
-        "run.node-04 [stderr] [rank12]:[E909 06:55:29.1 ProcessGroupNCCL.cpp:1664] [Rank 12] at work: \n"
+        "run.node-04 [stderr] [rank12]:[E909 06:55:29.1 ProcessGroupNCCL.cpp:1664] at work: \n"
         "2071, last enqueued NCCL work: 2071\n"
     )
     records = list(read_records(log(text)))

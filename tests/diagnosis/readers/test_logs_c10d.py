@@ -19,31 +19,19 @@ def test_early_lines_without_sizes_are_read() -> None:
     assert (report.sequence, report.numel_in, report.ran_ms) == (1, None, 10100)
 
 
-@pytest.mark.parametrize(
-    ("line", "group"),
-    [
-        (
-            "[PG ID 0 PG GUID 0(default_pg) Rank 7] Exception (either an error or timeout) detected by "
-            "watchdog at work: 5, last enqueued NCCL work: 9, last completed NCCL work: 4.",
-            "default",
-        ),
-        (
-            "[PG 0 (default_pg) Rank 7] Exception (either an error or timeout) detected by watchdog at "
-            "work: \n5, last enqueued NCCL work: 9, last completed NCCL work: 4.",
-            "default",
-        ),
-        (
-            "[PG ID 11 PG GUID 119 Rank 7]  failure detected by watchdog at work sequence id: 5 PG "
-            "status: last enqueued work: 9, last completed work: 4",
-            "119",
-        ),
-        (
-            "[PG 0 Rank 7] Timeout at NCCL work: 5, last enqueued NCCL work: 9, last completed NCCL "
-            "work: 4.",
-            "default",
-        ),
-    ],
-)
+_STATUS_LINES = {
+    "[PG ID 0 PG GUID 0(default_pg) Rank 7] Exception (either an error or timeout) detected by "
+    "watchdog at work: 5, last enqueued NCCL work: 9, last completed NCCL work: 4.": "default",
+    "[PG 0 (default_pg) Rank 7] Exception (either an error or timeout) detected by watchdog at "
+    "work: \n5, last enqueued NCCL work: 9, last completed NCCL work: 4.": "default",
+    "[PG ID 11 PG GUID 119 Rank 7]  failure detected by watchdog at work sequence id: 5 PG "
+    "status: last enqueued work: 9, last completed work: 4": "119",
+    "[PG 0 Rank 7] Timeout at NCCL work: 5, last enqueued NCCL work: 9, last completed NCCL "
+    "work: 4.": "default",
+}
+
+
+@pytest.mark.parametrize(("line", "group"), _STATUS_LINES.items())
 def test_every_era_of_the_status_line_is_read(line: str, group: str) -> None:
     report = watchdog_report(line)
     assert report is not None
