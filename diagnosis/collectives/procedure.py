@@ -8,7 +8,7 @@ then motion, stalls inside, stragglers, and the healthy end.
 from collections.abc import Mapping, Sequence
 
 from diagnosis.collectives.lateness import stragglers
-from diagnosis.collectives.merge import Merged, merge
+from diagnosis.collectives.merge import Merged, is_blind, merge
 from diagnosis.collectives.mismatch import mismatches
 from diagnosis.collectives.report import Case, count, ranks_text
 from diagnosis.collectives.settings import CollectiveSettings
@@ -25,6 +25,7 @@ from diagnosis.collectives.verdict_user import (
     mismatch_verdict,
 )
 from diagnosis.collectives.wait_graph import Standing, WaitGraph, wait_graph
+from diagnosis.core.collective_reports import CollectiveReports
 from diagnosis.core.collectives import CollectiveProgress, RankDump
 from diagnosis.core.diagnosis import Conclusion
 from diagnosis.core.placement import Placement
@@ -37,21 +38,31 @@ def localise(
     *,
     placement: Placement | None = None,
     ended_ranks: Mapping[int, str] = _NOBODY_ENDED,
+    reports: CollectiveReports | None = None,
     settings: CollectiveSettings | None = None,
 ) -> tuple[Conclusion, CollectiveProgress]:
     """Judge the dumps of one attempt; the order of `dumps` does not change the answer.
 
     `ended_ranks` says of which ranks the end is known and how (`{3: "exit code -9"}`); an end that
-    nobody waits for is taken for a consequence.
+    nobody waits for is taken for a consequence. `reports` are the logs' statements about the same
+    attempt: a time-out that they tell of rules out that the dumps show a job in motion.
     """
     merged = merge(dumps, placement or Placement())
     case = Case(
         merged.progress, placement or Placement(), settings or CollectiveSettings(), ended_ranks
     )
-    return _judge(case, merged), merged.progress
+    return _judge(case, merged, _timed_out(merged, reports)), merged.progress
 
 
-def _judge(case: Case, merged: Merged) -> Conclusion:
+def _timed_out(merged: Merged, reports: CollectiveReports | None) -> bool:
+    """Did a watchdog give up, by its own words or by an operation it retired unfinished?"""
+    said = reports is not None and any(report.timed_out for report in reports.work)
+    blind = {dump.rank for dump in merged.dumps if is_blind(dump.entries)}
+    waiting = merged.progress.waiting.values()
+    return said or any(op.failed and op.rank not in blind for op in waiting)
+
+
+def _judge(case: Case, merged: Merged, timed_out: bool) -> Conclusion:
     trace = _opening(case)
     if differing := mismatches(merged):
         return mismatch_verdict(case, first_mismatch(differing), _with_deaths(case, trace))
