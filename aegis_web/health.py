@@ -1,15 +1,13 @@
 """Whether this instance can serve: asked by load balancers and by the embedded set-up's start."""
 
-from contextlib import closing
-
-from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
-from kombu import Connection
 from kombu.exceptions import KombuError, OperationalError
+
+from aegis_web.celery import app
 
 #: Seconds that the broker gets to answer.
 _PATIENCE = 1.0
@@ -39,9 +37,8 @@ def database_answers() -> bool:
 
 
 def broker_answers() -> bool:
-    address = settings.CELERY_BROKER_URL
     try:
-        with closing(Connection(address, connect_timeout=_PATIENCE)) as broker:
+        with app.connection_for_write(connect_timeout=_PATIENCE) as broker:
             broker.ensure_connection(max_retries=1, timeout=_PATIENCE)
     except (OperationalError, KombuError, OSError):
         return False

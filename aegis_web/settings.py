@@ -210,7 +210,11 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "unacked_restore_interval": 5,
     "unacked_restore_throttle": 1,
     "socket_connect_timeout": 2,
-    "retry_policy": {"max_retries": 1, "interval_start": 0, "timeout": 1},
+    # A request must not wait for a broker that is down: the row is written, the sweeper sends it.
+    "max_retries": 1,
+    "interval_start": 0,
+    "interval_step": 0.1,
+    "interval_max": 0.2,
 }
 CELERY_TASK_PUBLISH_RETRY = False
 CELERY_DB_REUSE_MAX = 100
@@ -247,6 +251,7 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "1",
     "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PERMISSIONS": ["incidents.api.permissions.RolePermission"],
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "COMPONENT_SPLIT_PATCH": False,
     "ENUM_NAME_OVERRIDES": {
@@ -278,4 +283,5 @@ LOGGING = {
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": env.str("AEGIS_LOG_LEVEL", default="INFO")},
+    "loggers": {"axes.apps": {"level": "WARNING"}},
 }

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django import forms
 from django.contrib import admin
 from django.db.models import Model
 from django.http import HttpRequest
@@ -55,10 +56,40 @@ class KnowledgeAdmin(admin.ModelAdmin[Any]):
         taxonomy.record_version(actor=actor_of(request), why=why)
 
 
+class LinesField(forms.CharField):
+    """A list of texts, written one a line."""
+
+    widget = forms.Textarea
+
+    def prepare_value(self, value: Any) -> Any:
+        return "\n".join(value) if isinstance(value, list) else value
+
+    def to_python(self, value: Any) -> list[str]:  # type: ignore[override]
+        return [line for line in str(value or "").splitlines() if line.strip()]
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return list(initial or []) != self.to_python(data)
+
+
+class SignatureForm(forms.ModelForm[Signature]):
+    """Examples are written one a line."""
+
+    examples = LinesField(
+        required=False, help_text="Lines that the pattern must match, one a line."
+    )
+
+
+class FaultTypeForm(forms.ModelForm[FaultType]):
+    """A runbook's address without scheme is one of HTTPS."""
+
+    runbook = forms.URLField(label="Runbook link", required=False, assume_scheme="https")
+
+
 class SignatureInline(admin.StackedInline[Signature, FaultType]):
     """The signatures of a fault type, beside it."""
 
     model = Signature
+    form = SignatureForm
     extra = 0
     can_delete = False
     show_change_link = True
@@ -68,6 +99,7 @@ class SignatureInline(admin.StackedInline[Signature, FaultType]):
 class FaultTypeAdmin(KnowledgeAdmin):
     """Fault types with their signatures."""
 
+    form = FaultTypeForm
     list_display = ("code", "title", "component", "fault_class", "severity", "action", "edited")
     list_filter = ("fault_class", "severity", "action", "component", "edited")
     search_fields = ("code", "title", "explanation")
@@ -78,6 +110,7 @@ class FaultTypeAdmin(KnowledgeAdmin):
 class SignatureAdmin(KnowledgeAdmin):
     """Signatures: patterns are checked as RE2, and against their examples."""
 
+    form = SignatureForm
     list_display = ("code", "fault_type", "stream", "implicates", "priority", "enabled", "edited")
     list_filter = ("enabled", "stream", "implicates", "follow_on", "edited")
     search_fields = ("code", "pattern", "fault_type__code", "fault_type__title")

@@ -9,24 +9,21 @@ from django.db import models
 from django.utils import timezone
 
 from diagnosis.core.words import Action, SignatureClass
+from diagnosis.taxonomy.patterns import PatternError, check_pattern, compile_re2
+from diagnosis.taxonomy.signature import Implicates, Severity, Stream
 from incidents.models import Diagnosis
 from incidents.roles import Capability
 
 _code = RegexValidator(
     r"^[a-z0-9]+(-[a-z0-9]+)*\Z", "Small letters and digits, with hyphens between words."
 )
-_SEVERITIES = ("critical", "high", "medium", "low", "info")
-_STREAMS = ("kernel", "job", "system", "scheduler", "switch", "bmc")
-_IMPLICATED = ("gpu", "nic", "host", "link", "switch", "job", "none")
 
 
-def _choices(words: type[StrEnum] | tuple[str, ...]) -> list[tuple[str, str]]:
+def _choices(words: type[StrEnum]) -> list[tuple[str, str]]:
     return [(str(word), str(word)) for word in words]
 
 
-def _one_of(
-    field: str, words: type[StrEnum] | tuple[str, ...], name: str
-) -> models.CheckConstraint:
+def _one_of(field: str, words: type[StrEnum], name: str) -> models.CheckConstraint:
     allowed = [str(word) for word in words]
     return models.CheckConstraint(condition=models.Q(**{f"{field}__in": allowed}), name=name)
 
@@ -43,7 +40,7 @@ class FaultType(models.Model):
     title = models.CharField(max_length=200)
     component = models.CharField(max_length=50)
     fault_class = models.CharField("class", max_length=16, choices=_choices(SignatureClass))
-    severity = models.CharField(max_length=16, choices=_choices(_SEVERITIES))
+    severity = models.CharField(max_length=16, choices=_choices(Severity))
     action = models.CharField(max_length=16, choices=_choices(Action))
     explanation = models.TextField(blank=True)
     runbook = models.URLField("runbook link", max_length=500, blank=True)
@@ -54,7 +51,7 @@ class FaultType(models.Model):
         ordering = ["code"]
         constraints = [
             _one_of("fault_class", SignatureClass, "fault_class_known"),
-            _one_of("severity", _SEVERITIES, "fault_severity_known"),
+            _one_of("severity", Severity, "fault_severity_known"),
             _one_of("action", Action, "fault_action_known"),
         ]
 
@@ -74,8 +71,8 @@ class Signature(models.Model):
     code = models.CharField(max_length=100, unique=True, validators=[_code])
     fault_type = models.ForeignKey(FaultType, on_delete=models.PROTECT, related_name="signatures")
     pattern = models.TextField(help_text="RE2 syntax, searched within one line.")
-    stream = models.CharField(max_length=16, choices=_choices(_STREAMS))
-    implicates = models.CharField(max_length=16, choices=_choices(_IMPLICATED))
+    stream = models.CharField(max_length=16, choices=_choices(Stream))
+    implicates = models.CharField(max_length=16, choices=_choices(Implicates))
     priority = models.IntegerField(
         default=50, help_text="Of several that match one line, the highest wins."
     )
@@ -97,8 +94,8 @@ class Signature(models.Model):
         ordering = ["-priority", "code"]
         constraints = [
             models.CheckConstraint(condition=~models.Q(pattern=""), name="signature_has_pattern"),
-            _one_of("stream", _STREAMS, "signature_stream_known"),
-            _one_of("implicates", _IMPLICATED, "signature_implicates_known"),
+            _one_of("stream", Stream, "signature_stream_known"),
+            _one_of("implicates", Implicates, "signature_implicates_known"),
         ]
 
     def __str__(self) -> str:
@@ -106,12 +103,6 @@ class Signature(models.Model):
 
     def clean(self) -> None:
         """Refuses a pattern that RE2 refuses, and examples that it doesn't match."""
-        from diagnosis.taxonomy.patterns import (  # noqa: PLC0415
-            PatternError,
-            check_pattern,
-            compile_re2,
-        )
-
         try:
             check_pattern(self.pattern)
         except PatternError as error:

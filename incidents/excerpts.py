@@ -21,7 +21,7 @@ _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _COLOUR = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
 _CONTROL = {code: 0x2400 + code for code in range(32) if code != 9} | {0x7F: 0x2421}
 #: Marks that change the direction of text could make a line read as something it is not.
-_DIRECTION = {code: 0xFFFD for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
+_DIRECTION = dict.fromkeys((*range(8234, 8239), *range(8294, 8298)), 65533)
 
 
 class Stream(Protocol):
@@ -125,7 +125,7 @@ class _AsUtf8:
 
 
 def _skip(stream: Stream, count: int) -> bytes | None:
-    """What follows the first `count` lines in the chunk that ends them; None where there are less."""
+    """What follows the first `count` lines in their last chunk; None where there are less."""
     read = 0
     while count:
         chunk = stream.read(_CHUNK)
@@ -153,10 +153,16 @@ def _lines(stream: Stream, buffer: bytes, wanted: int) -> tuple[list[bytes], boo
 
 
 def _line(number: int, raw: bytes, *, marked: bool) -> Line:
-    piece = raw[: 4 * LINE_LIMIT].rstrip(b"\r")
+    line = raw.rstrip(b"\r")
+    piece = line[: 4 * LINE_LIMIT]
+    text = _COLOUR.sub("", _decoded(piece)).translate(_CONTROL | _DIRECTION)
+    cut = len(text) > LINE_LIMIT or len(piece) < len(line)
+    return Line(number, text[:LINE_LIMIT], marked, cut)
+
+
+def _decoded(piece: bytes) -> str:
+    """UTF-8, or Latin-1 where it is not; a character that the cut broke at the end is left out."""
     try:
-        text = piece.decode("utf-8", errors="strict" if len(raw) <= 4 * LINE_LIMIT else "ignore")
+        return codecs.getincrementaldecoder("utf-8")().decode(piece)
     except UnicodeDecodeError:
-        text = piece.decode("latin-1")
-    text = _COLOUR.sub("", text).translate(_CONTROL | _DIRECTION)
-    return Line(number, text[:LINE_LIMIT], marked, cut=len(text) > LINE_LIMIT or len(piece) < len(raw.rstrip(b"\r")))
+        return piece.decode("latin-1")

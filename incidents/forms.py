@@ -1,13 +1,11 @@
 """What people fill in. Services check again; here the words for the person are found."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 from django import forms
-from django.db.models import QuerySet
 
 from incidents import selectors
 from incidents.choices import Action, DecisionKind, IncidentKind, Resolution
-from incidents.models import Attempt, User
 
 #: How many attempts are offered in a new incident's list.
 _RECENT = 200
@@ -17,17 +15,16 @@ class NewIncidentForm(forms.Form):
     """A new incident. The files beside it are read from the request."""
 
     title = forms.CharField(max_length=300, required=False)
-    attempt = forms.ModelChoiceField(
-        queryset=Attempt.objects.none(), required=False, empty_label="not registered, or not known"
-    )
     kind = forms.ChoiceField(choices=IncidentKind.choices, initial=IncidentKind.NONE)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        field = self.fields["attempt"]
-        assert isinstance(field, forms.ModelChoiceField)
-        recent = selectors.attempts().values_list("pk", flat=True)[:_RECENT]
-        field.queryset = selectors.attempts().filter(pk__in=list(recent))
+        recent = list(selectors.attempts().values_list("pk", flat=True)[:_RECENT])
+        self.fields["attempt"] = forms.ModelChoiceField(
+            queryset=selectors.attempts().filter(pk__in=recent),
+            required=False,
+            empty_label="not registered, or not known",
+        )
 
     def clean_title(self) -> str:
         """A title of the person's, or none: then the job's name serves."""
@@ -57,22 +54,15 @@ class AssignForm(forms.Form):
     """Who looks after it: empty for nobody."""
 
     version = forms.IntegerField(required=False, min_value=1)
-    assignee: ClassVar[Any] = forms.ModelChoiceField(
-        queryset=User.objects.none(), required=False, to_field_name="username"
-    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        field = self.fields["assignee"]
-        assert isinstance(field, forms.ModelChoiceField)
-        field.queryset = _people()
+        self.fields["assignee"] = forms.ModelChoiceField(
+            queryset=selectors.people(), required=False, to_field_name="username"
+        )
 
 
 class NoteForm(forms.Form):
     """A note for the timeline."""
 
     text = forms.CharField(max_length=20_000)
-
-
-def _people() -> QuerySet[User]:
-    return selectors.people()

@@ -5,7 +5,7 @@ import os
 import socket
 import uuid
 from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 from django.db import transaction
 
@@ -13,6 +13,7 @@ from diagnosis.core.diagnosis import Diagnosis
 from diagnosis.core.evidence import Evidence
 from diagnosis.core.placement import Placement
 from diagnosis.core.words import EvidenceKind
+from diagnosis.engine import diagnose
 from diagnosis.models import ProgressPicture
 from diagnosis.readers.compression import decompressed
 from diagnosis.readers.kinds import kind_of
@@ -20,6 +21,7 @@ from diagnosis.services import taxonomy
 from diagnosis.services.answers import plain, result_from
 from diagnosis.services.evidence import evidence_of, placement_of
 from diagnosis.services.heartbeat import kept_alive
+from diagnosis.taxonomy.ruleset import Taxonomy
 from incidents import models
 from incidents.exceptions import LeaseLost
 from incidents.services import diagnoses
@@ -35,11 +37,11 @@ class Engine(Protocol):
         evidence: Iterable[Evidence],
         *,
         placement: Placement | None = None,
-        taxonomy: Any = None,
+        taxonomy: Taxonomy | None = None,
     ) -> Diagnosis: ...
 
 
-def run(pk: int, *, engine: Engine | None = None) -> bool:
+def run(pk: int, *, engine: Engine = diagnose) -> bool:
     """Runs one diagnosis; False where another worker has it, took it over, or it has ended.
 
     Whatever goes wrong ends in the row's state with words for a person. Nothing that takes long
@@ -50,7 +52,7 @@ def run(pk: int, *, engine: Engine | None = None) -> bool:
         return False
     try:
         with kept_alive(pk=pk, owner=owner):
-            _judge(pk, owner, engine or _engine())
+            _judge(pk, owner, engine)
     except LeaseLost:
         logger.info("Diagnosis %s: another worker's answer stands", pk)
         return False
@@ -89,12 +91,6 @@ def _judge(pk: int, owner: str, engine: Engine) -> None:
         picture = answer.pictures.get("collective_progress")
         if isinstance(picture, Mapping):
             ProgressPicture.objects.create(diagnosis=stored, data=plain(picture))
-
-
-def _engine() -> Engine:
-    from diagnosis.engine import diagnose  # noqa: PLC0415
-
-    return diagnose
 
 
 def _kind(evidence: Evidence) -> str:

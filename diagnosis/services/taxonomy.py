@@ -7,6 +7,7 @@ from typing import Any
 from django.db import transaction
 
 from diagnosis.models import FaultType, Signature, TaxonomyVersion
+from diagnosis.taxonomy.ruleset import Taxonomy
 from incidents.roles import Actor, Capability
 from incidents.services.events import record
 
@@ -17,7 +18,7 @@ Row = Mapping[str, object]
 class CurrentRules:
     """The rules to judge by, and which fault type each signature's code tells."""
 
-    taxonomy: Any
+    taxonomy: Taxonomy
     fault_codes: Mapping[str, str]
 
 
@@ -33,8 +34,6 @@ class Loaded:
 
 def current() -> CurrentRules:
     """The rules in the database; the shipped ones where there are none yet."""
-    from diagnosis.taxonomy.ruleset import Taxonomy  # noqa: PLC0415
-
     signatures = list(Signature.objects.select_related("fault_type"))
     if not signatures:
         return CurrentRules(Taxonomy.default(), {})
@@ -86,7 +85,7 @@ def record_version(*, actor: Actor, why: str = "") -> TaxonomyVersion | None:
     if newest is not None and newest.rows == now:
         return None
     version = TaxonomyVersion.objects.create(
-        version=_version_of(now), who=actor.label, why=why.strip()[:500], rows=now
+        version=Taxonomy.from_rows(now).version, who=actor.label, why=why.strip()[:500], rows=now
     )
     record(
         actor=actor,
@@ -104,37 +103,47 @@ def load_shipped(*, actor: Actor, shipped: Sequence[Row]) -> Loaded:
     A signature that is no longer shipped is switched off. The new version is recorded.
     """
     actor.require(Capability.EDIT_TAXONOMY)
-    faults = {fault.code: fault for fault in FaultType.objects.all()}
-    known = {one.code: one for one in Signature.objects.select_related("fault_type")}
-    added = updated = kept = 0
+    faults = _load_faults(shipped)
+    known = Signature.objects.select_related("fault_type").in_bulk(field_name="code")
+    new: list[Signature] = []
+    updated = kept = 0
     for row in shipped:
         code = str(row["code"])
-        fault = _load_fault(faults, row)
+        fields = {**_signature_fields(row), "fault_type": faults[_fault_code(row)]}
         signature = known.get(code)
-        if signature is not None and (signature.edited or not signature.shipped):
+        if signature is None:
+            new.append(Signature(code=code, shipped=True, **fields))
+        elif signature.edited or not signature.shipped:
             kept += 1
-        elif signature is None:
-            Signature.objects.create(
-                code=code, fault_type=fault, shipped=True, **_signature_fields(row)
-            )
-            added += 1
         else:
-            updated += _update(signature, {**_signature_fields(row), "fault_type": fault})
+            updated += _update(signature, fields)
+    Signature.objects.bulk_create(new)
     gone = Signature.objects.filter(shipped=True, edited=False, enabled=True)
     off = gone.exclude(code__in=[str(row["code"]) for row in shipped]).update(enabled=False)
     record_version(actor=actor, why="Shipped taxonomy loaded")
-    return Loaded(added=added, updated=updated, kept=kept, switched_off=off)
+    return Loaded(added=len(new), updated=updated, kept=kept, switched_off=off)
 
 
-def _load_fault(faults: dict[str, FaultType], row: Row) -> FaultType:
-    code = str(row.get("fault_type") or row["code"])
-    fields = _fault_fields(row)
-    if code not in faults:
-        faults[code] = FaultType.objects.create(code=code, shipped=True, **fields)
-    fault = faults[code]
-    if fault.shipped and not fault.edited:
-        _update(fault, fields)
-    return fault
+def _load_faults(shipped: Sequence[Row]) -> Mapping[str, FaultType]:
+    """Code → fault type, for every row; the first row of a code describes its fault type."""
+    described: dict[str, Row] = {}
+    for row in shipped:
+        described.setdefault(_fault_code(row), row)
+    known = FaultType.objects.in_bulk(field_name="code")
+    new = [
+        FaultType(code=code, shipped=True, **_fault_fields(row))
+        for code, row in described.items()
+        if code not in known
+    ]
+    for code, row in described.items():
+        fault = known.get(code)
+        if fault is not None and fault.shipped and not fault.edited:
+            _update(fault, _fault_fields(row))
+    return known | {fault.code: fault for fault in FaultType.objects.bulk_create(new)}
+
+
+def _fault_code(row: Row) -> str:
+    return str(row.get("fault_type") or row["code"])
 
 
 def _update(row: FaultType | Signature, fields: Mapping[str, Any]) -> bool:
@@ -172,9 +181,3 @@ def _signature_fields(row: Row) -> dict[str, Any]:
         "escalates": row.get("escalates"),
         "escalation_idea": row.get("escalation_idea"),
     }
-
-
-def _version_of(now: Sequence[Row]) -> str:
-    from diagnosis.taxonomy.ruleset import Taxonomy  # noqa: PLC0415
-
-    return Taxonomy.from_rows(now).version

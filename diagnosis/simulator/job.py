@@ -53,7 +53,7 @@ class Job:
         return self.stage_programs[self.layout.place(rank).stage]
 
     def communicator_of(self, rank: int, call: Call) -> Communicator:
-        return self.layout.communicators[self.layout.by_axis[call.axis][rank]]
+        return self.layout.communicator(call.axis, rank)
 
     def host_ns(self, host: Host, seconds: float) -> int:
         """What the host's clock shows, in nanoseconds since the epoch, so long after the start."""

@@ -116,9 +116,12 @@ class Layout:
         """The rank's groups; the position of one in this tuple is its `pg_id` on that rank."""
         return tuple(self.communicators[index] for index in self._own[rank])
 
-    def communicator(self, axis: Axis, rank: int) -> Communicator | None:
+    def communicator(self, axis: Axis, rank: int) -> Communicator:
+        """The rank's group on the axis. Raises `ValueError` where it has none."""
         index = self.by_axis[axis][rank]
-        return None if index < 0 else self.communicators[index]
+        if index < 0:
+            raise ValueError(f"rank {rank} has no {axis} group")
+        return self.communicators[index]
 
     def pg_id(self, rank: int, communicator: Communicator) -> int:
         return self._own[rank].index(communicator.index)

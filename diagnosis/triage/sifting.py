@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from diagnosis.core.target import normalise_host
 from diagnosis.core.words import Action, SignatureClass
 from diagnosis.taxonomy.signature import Severity, Stream
 from diagnosis.triage.case import Case
@@ -23,6 +24,10 @@ TAKEN_BACK_BY = {
 }
 
 _OF_THE_JOB = {Stream.JOB, Stream.SCHEDULER}
+#: A driver, library or fabric manager that does not fit, and what it leaves behind.
+_MISFITS = {"driver-library-mismatch", "driver-api-mismatch", "fm-not-started", "fm-service-failed"}
+_NOT_STARTED = {"gpu-none-found", "gpu-rm-init-failed", "gpu-probe-failed", "nvls-bind-failed"}
+_OF_A_HOST = {Stream.KERNEL, Stream.SYSTEM, Stream.BMC}
 _FAILING = {
     SignatureClass.DISTRIBUTED,
     SignatureClass.USER,
@@ -45,10 +50,12 @@ def sift(case: Case) -> Sifted:
     """Leave out what cannot be the cause. Nothing is lost: the trace says what and why."""
     trace: list[str] = []
     for reason, is_out in (
+        ("on hosts that are not the job's", _not_of_the_job(case)),
         ("outside the window", _outside_window(case)),
         ("taken back soon after, with nothing failing", _taken_back(case)),
         ("link training at boot", _at_boot(case)),
         ("the echo of an application's exception on the same GPU", _echo(case)),
+        ("what a driver or fabric manager of another version explains", _by_driver(case)),
         ("Xid 45 is the tear-down after another event on the host", _teardown(case)),
     ):
         out = [clue for clue in case.clues if is_out(clue)]
@@ -82,6 +89,18 @@ def window_of(case: Case) -> tuple[float, float] | None:
     timeout = max(timeouts, default=0) / 1000 or case.settings.collective_timeout
     settings = case.settings
     return failure - timeout - settings.before_failure, max(failure, last) + settings.after_failure
+
+
+def _not_of_the_job(case: Case) -> Callable[[Clue], bool]:
+    """Host logs of hosts that the placement does not name (switches have no place in it)."""
+    placed = {normalise_host(host) for host in case.placement.hosts}
+
+    def is_foreign(clue: Clue) -> bool:
+        if not placed or clue.signature.stream not in _OF_A_HOST or not clue.place.host:
+            return False
+        return normalise_host(clue.place.host) not in placed
+
+    return is_foreign
 
 
 def _outside_window(case: Case) -> Callable[[Clue], bool]:
@@ -168,6 +187,20 @@ def _follows(clue: Clue, cause: Clue, within: float) -> bool:
     if clue.moment is None or latest is None or clue.moment.scale != latest.scale:
         return clue.evidence == cause.evidence
     return clue.moment.time - latest.time <= within
+
+
+def _by_driver(case: Case) -> Callable[[Clue], bool]:
+    """GPUs that cannot be started beside a driver that does not fit: nothing is broken."""
+    reasons = [
+        clue
+        for clue in case.clues
+        if clue.signature.cls is SignatureClass.CONFIG and clue.code in _MISFITS
+    ]
+    places = {clue.place.machine for clue in reasons}
+    return lambda clue: (
+        clue.code in _NOT_STARTED
+        and bool(places & {clue.place.machine, None} or (places and clue.place.machine is None))
+    )
 
 
 def _teardown(case: Case) -> Callable[[Clue], bool]:

@@ -48,7 +48,7 @@ def judge_software(case: Case, *, consequences: bool = False, late: bool = False
     standing = [
         clue
         for clue in case.of(*_SOFT, follow_on=consequences)
-        if clue.signature.action is not Action.WATCH and (late or not _is_after(clue, fan_out))
+        if _asks_for_action(clue) and (late or not _is_after(clue, fan_out))
     ]
     if not standing:
         return None
@@ -76,6 +76,12 @@ def judge_software(case: Case, *, consequences: bool = False, late: bool = False
         trace=(_trace(cause, standing, fan_out),),
         decisive=score >= 0.8,
     )
+
+
+def _asks_for_action(clue: Clue) -> bool:
+    """Storage that fails is an event even where the signature only watches one client of it."""
+    watched = clue.signature.action is Action.WATCH
+    return not watched or clue.signature.cls is SignatureClass.STORAGE
 
 
 def _is_after(clue: Clue, fan_out: Sequence[Clue]) -> bool:

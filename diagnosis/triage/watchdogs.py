@@ -31,7 +31,8 @@ class Standstill:
 
     `odd`: ranks whose call differs from the majority's, with `odd_reason`; `tied` when no side is
     the majority. `relaying`: ranks that only pass a signal on and wait for nothing themselves.
-    `silent`: members that say nothing, known only where the number of ranks is.
+    `silent`: members that say nothing, known only where the number of ranks is. `behind`: ranks
+    that have not enqueued the work in which the others wait.
     """
 
     group: str
@@ -41,6 +42,7 @@ class Standstill:
     tied: bool = False
     relaying: tuple[int, ...] = ()
     silent: tuple[int, ...] = ()
+    behind: tuple[int, ...] = ()
 
 
 def standstills(case: Case) -> list[Standstill]:
@@ -52,7 +54,7 @@ def standstills(case: Case) -> list[Standstill]:
     for rank, one in sorted(waiting.items()):
         group = one.group or ("default" if comparable else f"unknown of rank {rank}")
         groups.setdefault(group, []).append(one)
-    relaying = {
+    relaying: set[int] = {
         clue.place.rank
         for clue in reports
         if clue.report and clue.report.relayed and clue.place.rank is not None
@@ -114,7 +116,7 @@ def _is_default_only(reports: Sequence[Clue]) -> bool:
 
 
 def _standstill(
-    case: Case, name: str, members: Sequence[Waiting], relaying: set[int | None]
+    case: Case, name: str, members: Sequence[Waiting], relaying: set[int]
 ) -> Standstill:
     odd, reason, tied = _odd_ones(members)
     silent: tuple[int, ...] = ()
@@ -126,13 +128,34 @@ def _standstill(
         odd=odd,
         odd_reason=reason,
         tied=tied,
-        relaying=tuple(sorted(rank for rank in relaying if rank is not None)),
+        relaying=tuple(sorted(relaying)),
         silent=silent,
+        behind=_behind(case, name, members),
+    )
+
+
+def _behind(case: Case, name: str, members: Sequence[Waiting]) -> tuple[int, ...]:
+    """Ranks of the group whose last enqueued work comes before the one that most wait in."""
+    awaited = Counter(one.sequence for one in members if one.sequence is not None).most_common(1)
+    if not awaited:
+        return ()
+    sequence = awaited[0][0]
+    return tuple(
+        sorted(
+            clue.place.rank
+            for clue in case.clues
+            if clue.report
+            and clue.place.rank is not None
+            and clue.report.group == name
+            and clue.report.enqueued is not None
+            and 0 <= clue.report.enqueued < sequence
+            and all(one.rank != clue.place.rank or one.sequence is None for one in members)
+        )
     )
 
 
 def _odd_ones(members: Sequence[Waiting]) -> tuple[tuple[int, ...], str, bool]:
-    """Ranks whose call differs from the majority's: operation, then place in the order, then size."""
+    """Ranks whose call differs from the majority's: by operation and order, then by size."""
     calls = {one.rank: (one.sequence, one.operation) for one in members if one.operation}
     if len(set(calls.values())) > 1 and len({call[1] for call in calls.values()}) > 1:
         ranks, tied = _minority(calls)

@@ -91,24 +91,40 @@ class Progress:
 
 def shape(data: Mapping[str, Any], *, communicator: int | None = None) -> Progress | None:
     """The pictures' data with one communicator in detail: the asked one, or the most suspicious."""
-    groups = sorted(data.get("communicators", ()), key=_suspicion, reverse=True)
+    waits = data.get("waits", ())
+    groups = sorted(
+        data.get("communicators", ()), key=lambda one: _suspicion(one, waits), reverse=True
+    )
     if not groups:
         return None
     chosen = next((one for one in groups if one["index"] == communicator), groups[0])
     return Progress(
         folded=bool(data.get("folded")),
-        choices=[Choice(one["index"], one["label"], _suspicion(one)[0] > 0) for one in groups],
+        choices=[Choice(one["index"], one["label"], _disturbed(one)) for one in groups],
         chosen=chosen["index"],
-        map=_map(groups, folded=bool(data.get("folded"))) if len(groups) > 1 else None,
+        map=_map(groups, folded=bool(data.get("folded"))),
         detail=_detail(chosen, folded=bool(data.get("folded"))),
         waits=[_wait(one, groups) for one in data.get("waits", ())[:WAITS]],
     )
 
 
-def _suspicion(group: Mapping[str, Any]) -> tuple[int, int, int, int]:
-    blamed = sum(role in {"culprit", "possible"} for role in group["blamed"])
-    spread = _front(group) - min((n for n in group["enqueued"] if n != _UNKNOWN), default=0)
-    return (2 * bool(blamed) + any(group["waiting"]), sum(group["waiting"]), spread, group["size"])
+def _suspicion(
+    group: Mapping[str, Any], waits: Sequence[Mapping[str, Any]]
+) -> tuple[bool, int, int, int]:
+    """First where a suspect is behind, then by how few ranks hold how many others up."""
+    mine = [wait for wait in waits if wait["communicator"] == group["index"]]
+    behind = any(
+        role in {"culprit", "possible"} and enqueued < _front(group)
+        for role, enqueued in zip(group["blamed"], group["enqueued"], strict=True)
+    )
+    blockers = min((len(wait["blocking_ranks"]) for wait in mine), default=1 << 30)
+    return (behind, -blockers, sum(group["waiting"]), group["size"])
+
+
+def _disturbed(group: Mapping[str, Any]) -> bool:
+    """Whether someone waits, or not everyone is equally far."""
+    known = {count for count in group["enqueued"] if count != _UNKNOWN}
+    return any(group["waiting"]) or len(known) > 1
 
 
 def _front(group: Mapping[str, Any]) -> int:
@@ -121,8 +137,12 @@ def _names(group: Mapping[str, Any], *, folded: bool) -> Sequence[str]:
     return [str(rank) for rank in group["ranks"]]
 
 
-def _map(groups: Sequence[Mapping[str, Any]], *, folded: bool) -> Map:
-    shown = groups[:MAP_ROWS]
+def _map(groups: Sequence[Mapping[str, Any]], *, folded: bool) -> Map | None:
+    """The disturbed communicators; None where they would be a single line."""
+    counted = [group for group in groups if _front(group) != _UNKNOWN]
+    shown = [group for group in counted if _disturbed(group)][:MAP_ROWS]
+    if len(shown) < 2:
+        return None
     places: dict[str, tuple[int, str]] = {}
     blamed: set[str] = set()
     for group in shown:
@@ -137,7 +157,7 @@ def _map(groups: Sequence[Mapping[str, Any]], *, folded: bool) -> Map:
         rows=[group["label"] for group in shown],
         behind=[_behind(group, columns, folded=folded) for group in shown],
         blamed=sorted(blamed, key=places.__getitem__),
-        left_out=len(groups) - len(shown),
+        left_out=len(counted) - len(shown),
     )
 
 

@@ -101,6 +101,8 @@ def _length(request: Request) -> int | None:
             limit = f"{settings.EVIDENCE_MAX_BYTES:,}"
             raise EvidenceTooLarge(f"The file is larger than the {limit} bytes taken here.")
         return int(text)
+    if not request.headers.get("Transfer-Encoding"):
+        return 0
     if not request.META.get("wsgi.input_terminated"):
         raise Problem("length-required", "Send Content-Length.")
     return None

@@ -36,18 +36,20 @@ def desk_tag(request: PageRequest) -> str | None:
 def desk(request: PageRequest) -> HttpResponse:
     """The whole page, or its live part where htmx asks."""
     data = request.GET.copy()
-    data.setdefault("status", OPEN)
+    data["status"] = status = request.GET.get("status") or OPEN
     chosen = IncidentFilter(data, queryset=selectors.incidents(), request=request)
-    wanted = selectors.with_answer(chosen.qs)
-    if data["status"] not in {"all", IncidentStatus.RESOLVED}:
-        wanted = selectors.worst_first(wanted)
+    found = chosen.qs
+    if status not in {"all", IncidentStatus.RESOLVED}:
+        found = selectors.worst_first(found)
+    wanted = selectors.with_answer(found)
     page = page_of(wanted, after=data.get("after", ""), size=PAGE_SIZE)
     context = {
         "rows": desk_rows(page.rows),
         "page": page,
-        "summary": summary_of(wanted, status=data["status"]),
+        "summary": summary_of(wanted, status=status),
         "filtered": any(data.get(name) for name in chosen.filters if name != "status"),
         "refused": chosen.errors,
+        "status": status,
         "next_query": _query(data, after=page.next),
         "first_query": _query(data, after=""),
     }

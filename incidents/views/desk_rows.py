@@ -10,9 +10,10 @@ from django.http import QueryDict
 from django.utils import timezone
 
 from incidents import selectors
-from incidents.choices import IncidentKind, IncidentStatus, VerdictClass
+from incidents.choices import IncidentKind, VerdictClass
 from incidents.filters import ME, NOBODY, OPEN, STATUSES
 from incidents.models import Cluster, Incident, Recommendation, Suspect
+from incidents.selectors import AnsweredIncident
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +57,9 @@ class Menu:
     chosen: str
 
 
-def desk_rows(incidents: Sequence[Incident]) -> Sequence[DeskRow]:
+def desk_rows(incidents: Sequence[AnsweredIncident]) -> Sequence[DeskRow]:
     """The incidents with suspects and recommendations, in three queries however many they are."""
-    answers = {one.pk: vars(one)["answer_id"] for one in incidents}
-    runs = set(answers.values()) - {None}
+    runs = {one.answer_id for one in incidents if one.answer_id is not None}
     suspects = {one.diagnosis_id: one for one in selectors.top_suspects_of(runs)}
     recommended: dict[int, list[Recommendation]] = defaultdict(list)
     for item in selectors.recommendations_of(runs):
@@ -67,15 +67,15 @@ def desk_rows(incidents: Sequence[Incident]) -> Sequence[DeskRow]:
     return [
         DeskRow(
             incident=one,
-            undecided=vars(one)["undecided"],
-            suspect=suspects.get(answers[one.pk]),
-            recommendations=recommended[answers[one.pk]],
+            undecided=one.undecided,
+            suspect=suspects.get(one.answer_id or 0),
+            recommendations=recommended[one.answer_id or 0],
         )
         for one in incidents
     ]
 
 
-def summary_of(incidents: QuerySet[Incident], *, status: str) -> Summary:
+def summary_of(incidents: QuerySet[AnsweredIncident], *, status: str) -> Summary:
     """Counts in one query; what is open is also weighed by the GPUs that stand idle for it."""
     if status != OPEN:
         return Summary(count=incidents.order_by().count())
@@ -117,6 +117,4 @@ def menus(data: QueryDict) -> Sequence[Menu]:
         ("owner", "Owner", [(name, name) for name in selectors.owners()]),
         ("assignee", "Assignee", [(ME, "Me"), (NOBODY, "Nobody"), *people]),
     ]
-    return [
-        Menu(name, label, options, data.get(name, "")) for name, label, options in offered
-    ]
+    return [Menu(name, label, options, data.get(name, "")) for name, label, options in offered]

@@ -1,6 +1,7 @@
 """Evidence: handing it in, reading around a line, and taking it away again."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
 from django.http import FileResponse, HttpResponse, HttpResponseBase, JsonResponse
@@ -9,8 +10,8 @@ from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from incidents import storage
-from incidents.excerpts import Excerpt, excerpt
 from incidents.exceptions import BlobMissing, InvalidInput, NotAllowed, RecordsError
+from incidents.excerpts import Excerpt, excerpt
 from incidents.models import Evidence, Incident
 from incidents.services import diagnoses
 from incidents.services.evidence import attach_evidence
@@ -22,7 +23,7 @@ _NEAR, _FAR = (5, 8), (100, 200)
 
 
 def attach_all(request: PageRequest, incident: Incident) -> Sequence[Mapping[str, str]]:
-    """Every file of the request handed in; one that is refused says why and stops none beside it."""
+    """Every file of the request handed in; one that is refused stops none beside it."""
     files = request.FILES.getlist("files")
     paths = request.POST.getlist("path")
     names = paths if len(paths) == len(files) else [file.name or "" for file in files]
@@ -30,7 +31,7 @@ def attach_all(request: PageRequest, incident: Incident) -> Sequence[Mapping[str
 
 
 def _attach(
-    request: PageRequest, incident: Incident, file: UploadedFile, name: str
+    request: PageRequest, incident: Incident, file: UploadedFile[Any], name: str
 ) -> Mapping[str, str]:
     actor = actor_of(request)
     try:

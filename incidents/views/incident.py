@@ -11,8 +11,15 @@ from incidents import selectors
 from incidents.choices import Action, Resolution
 from incidents.models import Diagnosis, Incident
 from incidents.services.transitions import allowed_steps
-from incidents.views.incident_parts import advice_of, coverage_of, proof_of, similar_to
+from incidents.views.incident_parts import (
+    advice_of,
+    coverage_of,
+    first_to_see,
+    proof_of,
+    similar_to,
+)
 from incidents.views.requests import PageRequest
+from incidents.views.timeline import entries
 
 
 def incident_tag(request: PageRequest, pk: int) -> str | None:
@@ -27,7 +34,10 @@ def incident_tag(request: PageRequest, pk: int) -> str | None:
 @vary_on_headers("HX-Request")
 @condition(etag_func=incident_tag)
 def incident(request: PageRequest, pk: int) -> HttpResponse:
-    """The whole page, or its live part where htmx asks; `?diagnosis=N` shows an earlier answer."""
+    """The whole page, or its live part where htmx asks.
+
+    `?diagnosis=N` shows an earlier answer, `?files` all files.
+    """
     found = get_object_or_404(selectors.incident_with_hosts(), pk=pk)
     runs = list(selectors.diagnoses_of(found))
     answer = _answer(found, request.GET.get("diagnosis", ""))
@@ -39,8 +49,8 @@ def incident(request: PageRequest, pk: int) -> HttpResponse:
         "answer": answer,
         "newest": answer is None or answer.number == _newest_number(runs),
         "evidence": evidence,
-        "unread": [one for one in evidence if one.parse_status == "skipped"],
-        "events": list(reversed(selectors.timeline(found))),
+        "shown_evidence": evidence if "files" in request.GET else first_to_see(evidence),
+        "entries": entries(selectors.timeline(found)),
         "steps": allowed_steps(found.status),
         "resolutions": Resolution.choices,
         "actions": Action.choices,

@@ -4,12 +4,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from incidents import selectors
-from incidents.choices import SuspectRole
+from incidents.choices import ParseStatus, SuspectRole
 from incidents.commands import commands_for
-from incidents.models import Decision, Diagnosis, Finding, Incident, Recommendation, Suspect
+from incidents.models import (
+    Decision,
+    Diagnosis,
+    Evidence,
+    Finding,
+    Incident,
+    Recommendation,
+    Suspect,
+)
 
 #: Findings whose lines are shown without being asked for.
 _OPEN_EXCERPTS = 2
+#: Files that are listed without being asked for.
+_FILES = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +107,7 @@ def _opened(answer: Diagnosis) -> frozenset[int]:
 
 def _accused(suspect: Suspect, opened: frozenset[int]) -> Accused:
     findings = [
-        Evidenced(one, _line(one), _stack(one), one.pk in opened)
-        for one in suspect.findings.all()
+        Evidenced(one, _line(one), _stack(one), one.pk in opened) for one in suspect.findings.all()
     ]
     return Accused(
         suspect,
@@ -139,3 +148,8 @@ def similar_to(incident: Incident, answer: Diagnosis) -> Sequence[Incident]:
     if first is None or not first.fault:
         return []
     return list(selectors.similar_incidents(incident, first.fault)[:3])
+
+
+def first_to_see(evidence: Sequence[Evidence]) -> Sequence[Evidence]:
+    """A few files, those that could not be read before the others."""
+    return sorted(evidence, key=lambda one: one.parse_status != ParseStatus.SKIPPED)[:_FILES]

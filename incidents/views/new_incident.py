@@ -1,5 +1,6 @@
 """Opening an incident by hand, with its evidence."""
 
+from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect, render
@@ -16,7 +17,6 @@ from incidents.services.incidents import open_incident
 from incidents.views.answers import status_of
 from incidents.views.evidence import attach_all, words_of
 from incidents.views.requests import PageRequest, actor_of
-from django.contrib import messages
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -1,7 +1,8 @@
 /**
  * Live parts. `[data-live]` asks again every `data-every` seconds (its own, or that of something
  * inside it; none: not at all) and merges what changed, child by child, so that scroll, focus,
- * selection, open details and pictures stay. What someone is typing in is never replaced.
+ * selection, open details and pictures stay. What someone is typing in is never replaced, and what
+ * is marked `data-keep` is not the server's to change.
  */
 const PAUSED = "live-paused";
 const TOKEN = /name="csrfmiddlewaretoken" value="[^"]*"/g;
@@ -65,9 +66,11 @@ function merge(target, fresh) {
     added.push(child);
     return child;
   });
-  for (const child of [...target.children]) if (!wanted.includes(child)) child.remove();
+  const movable = () => [...target.children].filter((child) => !child.hasAttribute("data-keep"));
+  for (const child of movable()) if (!wanted.includes(child)) child.remove();
   wanted.forEach((child, place) => {
-    if (target.children[place] !== child) target.insertBefore(child, target.children[place] ?? null);
+    const there = movable()[place];
+    if (there !== child) target.insertBefore(child, there ?? null);
   });
   return added;
 }

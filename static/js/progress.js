@@ -48,12 +48,21 @@ function layout(height, more) {
   };
 }
 
-const short = (text, most = 34) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+/** Shortened in the middle: communicators differ at their end. */
+function short(text, most = 34) {
+  if (text.length <= most) return text;
+  const end = Math.floor(most * 0.4);
+  return `${text.slice(0, most - end - 1)}…${text.slice(-end)}`;
+}
+
 const roleColour = (role) => (role === "culprit" ? colour("bad-fill") : role === "possible" ? colour("warn-fill") : colour("accent"));
 
 function detail({ detail: shown }) {
   const marks = [...shown.marks].reverse();
-  const names = marks.map((mark) => short(mark.host ? `${mark.who} · ${mark.host}` : mark.who));
+  const names = marks.map((mark) => {
+    const name = short(mark.host ? `${mark.who} · ${mark.host}` : mark.who);
+    return mark.role === "culprit" ? `<b>${name}</b>` : name;
+  });
   const bars = marks.map((mark) => roleColour(mark.role));
   const counts = marks.flatMap((mark) => [mark.enqueued, mark.completed]).filter((n) => n !== null);
   const [low, high] = [Math.min(...counts), Math.max(...counts)];
@@ -91,7 +100,7 @@ function waits({ waits: shown, detail: { marks } }) {
   const culprits = new Set(marks.filter((mark) => mark.role === "culprit").map((mark) => mark.who.replace("rank ", "")));
   const blamed = (ranks) => ranks.split(/\D+/).some((rank) => culprits.has(rank));
   const links = shown.map((wait) => ({
-    source: node(short(`${wait.waiters} in ${wait.label}`, 40), false),
+    source: node(short(`${wait.waiters} · ${wait.label}`, 40), false),
     target: node(short(wait.blockers, 40), blamed(wait.blockers)),
     value: wait.weight,
     label: `${wait.label} ${wait.call}`,
@@ -119,17 +128,23 @@ function waits({ waits: shown, detail: { marks } }) {
 function map({ map: shown }) {
   const most = Math.max(1, ...shown.behind.flat().filter((value) => value !== null));
   const blamed = shown.blamed.filter((name) => shown.columns.includes(name));
+  const places = shown.rows.map((_, place) => place);
   return {
     traces: [{
-      type: "heatmap", z: shown.behind, x: shown.columns, y: shown.rows.map((row) => short(row, 28)),
+      type: "heatmap", z: shown.behind, x: shown.columns, y: places,
+      customdata: shown.rows.map((row) => shown.columns.map(() => row)),
       zmin: 0, zmax: most, xgap: shown.columns.length > 128 ? 0 : 1, ygap: 2, hoverongaps: false,
-      colorscale: [[0, colour("accent-soft")], [0.001, colour("warn-fill")], [1, colour("bad-fill")]],
-      colorbar: { title: { text: "behind", side: "right" }, thickness: 10, outlinewidth: 0, tickformat: ",d", nticks: 4 },
-      hovertemplate: "%{y}<br>%{x}: %{z:,} behind<extra></extra>",
+      colorscale: [[0, colour("raised")], [0.001, colour("warn-soft")], [1, colour("bad-fill")]],
+      colorbar: {
+        thickness: 8, outlinewidth: 0, tickformat: ",d", nticks: 3, len: 90, lenmode: "pixels", y: 1, yanchor: "top",
+      },
+      hovertemplate: "%{customdata}<br>%{x}: %{z:,} behind<extra></extra>",
     }],
-    layout: layout(Math.max(140, 20 * shown.rows.length + 80), {
+    layout: layout(Math.max(150, 22 * shown.rows.length + 60), {
       xaxis: axis({ type: "category", nticks: 24, showgrid: false }),
-      yaxis: axis({ type: "category", autorange: "reversed", showgrid: false }),
+      yaxis: axis({
+        tickmode: "array", tickvals: places, ticktext: shown.rows.map((row) => short(row, 32)), autorange: "reversed", showgrid: false,
+      }),
       annotations: blamed.slice(0, 24).map((name) => ({
         x: name, y: 1, yref: "paper", yanchor: "bottom", text: "▼", showarrow: false, font: { size: 11, color: colour("bad-fill") },
       })),

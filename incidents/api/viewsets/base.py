@@ -28,7 +28,7 @@ class RecordViewSet(GenericViewSet[Any]):
     needs: ClassVar[Mapping[str, Capability]] = {}
     parser_classes = [JSONParser]
     filter_backends = [QueryFilter]
-    metadata_class = None
+    http_method_names = ["get", "head", "post", "put", "patch", "delete"]
     schema = RecordSchema()
 
     @property

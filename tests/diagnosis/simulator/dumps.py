@@ -13,7 +13,8 @@ class _RefusingUnpickler(pickle.Unpickler):
 
 
 def load(content: bytes) -> dict[str, Any]:
-    return _RefusingUnpickler(io.BytesIO(content)).load()
+    dump: dict[str, Any] = _RefusingUnpickler(io.BytesIO(content)).load()
+    return dump
 
 
 def rank_of(name: str) -> int:

@@ -3,20 +3,22 @@
 import json
 from functools import cache
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
 from diagnosis.simulator.scenarios import simulate
+from diagnosis.simulator.simulation import Simulation
 from tests.conftest import cases_dir
 from tests.diagnosis.simulator.dumps import dump_names, dumps_of, load, rank_of
 
 
 @cache
-def hang(**options):
+def hang(**options: Any) -> Simulation:
     return simulate("hang_compute", seed=4, hosts=2, gpus_per_host=4, **options)
 
 
-def any_dump(**options):
+def any_dump(**options: Any) -> dict[str, Any]:
     return next(iter(dumps_of(hang(**options)).values()))
 
 
@@ -83,11 +85,11 @@ def test_status_agrees_with_the_entries_of_each_group():
             assert counts["last_completed_collective"] == _number(done)
 
 
-def _number(entries):
+def _number(entries: list[dict[str, Any]]) -> int:
     if not entries:
         return -1
     last = entries[-1]
-    return last["p2p_seq_id"] if last["is_p2p"] else last["collective_seq_id"]
+    return int(last["p2p_seq_id"] if last["is_p2p"] else last["collective_seq_id"])
 
 
 def test_groups_are_those_that_the_entries_use():
@@ -171,7 +173,7 @@ def test_the_json_form_has_the_values_of_the_pickle_form():
         assert json.loads(simulation.files[name]) == _as_json(pickled[rank_of(name)])
 
 
-def _as_json(dump):
+def _as_json(dump: dict[str, Any]) -> dict[str, Any]:
     """The pickle form rewritten field by field: no frames, 0 for None, counters as text."""
     entries = [
         {

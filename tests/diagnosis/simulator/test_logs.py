@@ -2,21 +2,23 @@
 
 import re
 from functools import cache
+from typing import Any
 
 import pytest
 
 from diagnosis.simulator.scenarios import simulate
+from diagnosis.simulator.simulation import Simulation
 from tests.diagnosis.simulator.dumps import logs_of
 
 GLOG = re.compile(r"^\[rank\d+\]:\[E\d{3,4} \d\d:\d\d:\d\d\.\d{9} ProcessGroupNCCL\.cpp:\d+\] ")
 
 
 @cache
-def oom(**options):
+def oom(**options: Any) -> Simulation:
     return simulate("cuda_oom", seed=8, hosts=2, gpus_per_host=4, **options)
 
 
-def everything(simulation):
+def everything(simulation: Simulation) -> str:
     return "\n".join(logs_of(simulation).values())
 
 

@@ -9,29 +9,30 @@ from diagnosis.core.words import Action, IncidentKind, VerdictClass
 from diagnosis.readers.kinds import kind_of
 from diagnosis.readers.placement import read_placement
 from diagnosis.simulator.scenarios import SCENARIOS, simulate
+from diagnosis.simulator.simulation import Simulation
 from tests.diagnosis.simulator.dumps import dump_names, dumps_of, logs_of
 
 TIMEOUT_S = 600
 
 
 @cache
-def told(name):
+def told(name: str) -> Simulation:
     return simulate(name, seed=6, hosts=3)
 
 
-def log_of(simulation, rank):
+def log_of(simulation: Simulation, rank: int) -> str:
     return simulation.files[f"rank-{rank}.log"].decode()
 
 
-def culprit_log(simulation):
+def culprit_log(simulation: Simulation) -> str:
     return log_of(simulation, simulation.truth.culprits[0])
 
 
-def kernel_log(simulation, host):
+def kernel_log(simulation: Simulation, host: str) -> str:
     return simulation.files[f"{host}.dmesg.log"].decode()
 
 
-def culprit_kernel(simulation):
+def culprit_kernel(simulation: Simulation) -> str:
     return kernel_log(simulation, simulation.truth.culprit_hosts[0])
 
 
@@ -174,6 +175,7 @@ def test_an_exception_tears_the_library_down_on_connected_ranks_of_other_hosts()
 
 def test_a_lost_link_shows_in_kernel_and_library_at_its_own_end_and_as_retries_at_the_other():
     simulation = told("ib_link_down")
+    assert simulation.truth.link is not None
     host, device = simulation.truth.link.split("/")
     nic = simulation.run.job.cluster.nic_of(simulation.truth.culprits[0])
     assert f"mlx5_core {nic.pci} {nic.netdev}: Link down" in kernel_log(simulation, host)

@@ -7,10 +7,11 @@ import pytest
 
 from diagnosis.simulator.layout import Layout
 from diagnosis.simulator.schedule import programs
-from diagnosis.simulator.timeline import Disturbances, walk
+from diagnosis.simulator.timeline import Disturbances, Timeline, walk
 
 LAYOUT = Layout(tp=4, pp=2, dp=2)
 STEPS = {"steps": 3, "checkpoint_every": 2}
+Times = tuple[list[float], list[float]]
 DISTURBED = [
     Disturbances(),
     Disturbances(host_stops={5: 40}),
@@ -21,7 +22,7 @@ DISTURBED = [
 ]
 
 
-def walked(disturbances, *, run_ahead=6, layout=LAYOUT):
+def walked(disturbances: Disturbances, *, run_ahead: int = 6, layout: Layout = LAYOUT) -> Timeline:
     by_stage = programs(layout, **STEPS)
     return walk(
         layout,
@@ -33,9 +34,9 @@ def walked(disturbances, *, run_ahead=6, layout=LAYOUT):
     )
 
 
-def meetings(timeline, layout=LAYOUT):
+def meetings(timeline: Timeline, layout: Layout = LAYOUT) -> dict[tuple[int, int], Times]:
     """Each collective with the times at which its members arrived and completed."""
-    found = defaultdict(lambda: ([], []))
+    found: dict[tuple[int, int], Times] = defaultdict(lambda: ([], []))
     for rank in range(layout.world):
         program = timeline.programs[rank]
         for index, arrival in enumerate(timeline.arrived[rank]):

@@ -1,22 +1,24 @@
 """Whom the dumps show waiting for whom: the truth must be what the evidence leads to."""
 
 from collections import defaultdict
+from typing import Any
 
 import pytest
 
 from diagnosis.simulator.scenarios import simulate
 from tests.diagnosis.simulator.dumps import dumps_of, oldest_open
 
-SEEDS = range(8)
+SEEDS = range(5)
+Dump = dict[str, Any]
 
 
-def behind(dumps):
+def behind(dumps: dict[int, Dump]) -> dict[int, set[int]]:
     """For each waiting rank the members of the group it waits in that have not enqueued the call.
 
     Derived from the dumps alone; send and receive wait for their one partner.
     """
     reached = {rank: _reached(dump) for rank, dump in dumps.items()}
-    edges = {}
+    edges: dict[int, set[int]] = {}
     for rank, dump in dumps.items():
         entry = oldest_open(dump)
         if entry is None:
@@ -32,8 +34,8 @@ def behind(dumps):
     return edges
 
 
-def _reached(dump):
-    numbers = defaultdict(int)
+def _reached(dump: Dump) -> dict[str, int]:
+    numbers: dict[str, int] = defaultdict(int)
     for entry in dump["entries"]:
         if not entry["is_p2p"]:
             numbers[entry["process_group"][0]] = entry["collective_seq_id"]
@@ -54,7 +56,8 @@ def test_in_a_hang_with_blocking_calls_every_chain_of_waiting_ends_at_the_culpri
     simulation = simulate("hang_compute", seed=seed, hosts=2, run_ahead=1)
     edges = behind(dumps_of(simulation))
     for rank in edges:
-        ends, seen = {rank}, set()
+        ends: set[int] = {rank}
+        seen: set[int] = set()
         while ends - seen:
             here = (ends - seen).pop()
             seen.add(here)
@@ -65,7 +68,7 @@ def test_in_a_hang_with_blocking_calls_every_chain_of_waiting_ends_at_the_culpri
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_call_mismatch_shows_one_rank_with_another_signature(seed):
     simulation = simulate("call_mismatch", seed=seed, hosts=2)
-    found = defaultdict(set)
+    found: dict[tuple[str, ...], set[int]] = defaultdict(set)
     truth = simulation.truth
     for rank, dump in dumps_of(simulation).items():
         for entry in dump["entries"]:
@@ -76,7 +79,7 @@ def test_a_call_mismatch_shows_one_rank_with_another_signature(seed):
     assert len(found) == 2
 
 
-def _signature(entry):
+def _signature(entry: dict[str, Any]) -> tuple[str, ...]:
     sizes = (str(entry["input_sizes"]), str(entry["output_sizes"]), str(entry["input_dtypes"]))
     return (entry["profiling_name"], *sizes)
 

@@ -1,0 +1,193 @@
+"""From cells that are out of bounds to hosts that are named, and to groups that are not."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from diagnosis.core.metrics import FloatArray
+from diagnosis.degradation.answers import FleetShift, HostSuspect, MetricShift
+from diagnosis.degradation.state import Alarm, Smoothed, Watch
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One metric of one entity that has stayed out of bounds, measured in its deviations."""
+
+    row: int
+    entity: int
+    deviations: float
+    onset: float
+
+
+@dataclass(frozen=True)
+class AlarmRule:
+    """Name a host for one metric beyond the full bound, or several beyond a share of it.
+
+    A cell speaks for its host only when the host itself has moved (`own_share` of the distance),
+    and when it is `lead` times as far away as the next host in the same direction; in groups of
+    `large_group` hosts one other host may be as far. Otherwise its group moves together.
+    """
+
+    hold_s: float
+    activity_hold_s: float
+    second_metric_share: float = 0.7
+    own_share: float = 0.4
+    lead: float = 1.5
+    large_group: int = 12
+    shared_hosts: int = 3
+    close_s: float = 300.0
+
+    def __call__(self, state: Watch, limit: float) -> None:
+        """Open, keep up and close alarms in the state; `limit` is the full bound in deviations."""
+        by_host: dict[int, list[Cell]] = {}
+        for cell, smooth in self._held(state):
+            host = int(state.panel.peers.host[cell.entity])
+            if not self._moved_itself(state, smooth, cell):
+                continue
+            if host in state.alarms or self._stands_alone(state, smooth, cell):
+                by_host.setdefault(host, []).append(cell)
+        for host, cells in by_host.items():
+            self._note(state, host, cells, limit)
+        for host, alarm in state.alarms.items():
+            if host in by_host:
+                alarm.last_hot, alarm.recovered = state.time, None
+            elif alarm.recovered is None and state.time - alarm.last_hot > self.close_s:
+                alarm.recovered = alarm.last_hot
+
+    def suspects(self, state: Watch) -> tuple[HostSuspect, ...]:
+        """Named hosts, the strongest first, then those that came near the bar."""
+        named = [_suspect(state, host, alarm, named=True) for host, alarm in state.alarms.items()]
+        near = [
+            _suspect(state, host, alarm, named=False)
+            for host, alarm in state.near.items()
+            if host not in state.alarms
+        ]
+        return tuple(
+            sorted(named, key=lambda item: -item.score) + sorted(near, key=lambda item: -item.score)
+        )
+
+    def _held(self, state: Watch) -> Iterator[tuple[Cell, Smoothed]]:
+        needed = np.where(state.scaling.activity, self.activity_hold_s, self.hold_s)
+        strongest: dict[tuple[int, int], tuple[Cell, Smoothed]] = {}
+        for smooth in (state.fast, state.slow):
+            for row, entity in np.argwhere(smooth.run >= needed).tolist():
+                size = abs(float(smooth.mean[row, entity]))
+                cell = Cell(
+                    row=row,
+                    entity=entity,
+                    deviations=size / max(float(smooth.usual[row, entity]), 1e-6),
+                    onset=state.time - float(smooth.run[row, entity]),
+                )
+                known = strongest.get((row, entity))
+                if known is None or known[0].deviations < cell.deviations:
+                    strongest[row, entity] = (cell, smooth)
+        yield from strongest.values()
+
+    def _moved_itself(self, state: Watch, smooth: Smoothed, cell: Cell) -> bool:
+        distance = float(smooth.mean[cell.row, cell.entity])
+        usual = float(state.offset[cell.row, cell.entity]) + _at(state.common.level, cell)
+        moved = float(state.recent.last[cell.row, cell.entity]) - usual
+        return bool(moved * np.sign(distance) >= self.own_share * abs(distance))
+
+    def _stands_alone(self, state: Watch, smooth: Smoothed, cell: Cell) -> bool:
+        """Is the cell's host well beyond all others, but for one in a large group?"""
+        group = state.panel.peers.group_of(cell.entity)
+        hosts = state.panel.peers.host[group]
+        mine = state.panel.peers.host[cell.entity]
+        distance = float(smooth.mean[cell.row, cell.entity])
+        along = np.nan_to_num(smooth.mean[cell.row, group]) * np.sign(distance)
+        explained = np.isin(hosts, [mine, *state.alarms])
+        others = _largest_per_host(along[~explained], hosts[~explained])
+        rank = 1 if len(np.unique(hosts)) >= self.large_group else 0
+        rival = others[rank] if len(others) > rank else 0.0
+        if self.lead * max(rival, 0.0) <= abs(distance):
+            return True
+        together = np.unique(hosts[along > 0.5 * abs(distance)])
+        if len(together) >= self.shared_hosts:
+            self._note_group(state, cell, along, group, abs(distance))
+        return False
+
+    def _note_group(
+        self, state: Watch, cell: Cell, along: FloatArray, group: slice, size: float
+    ) -> None:
+        members = np.arange(group.start, group.stop)[along > 0.5 * size]
+        names = tuple(dict.fromkeys(state.panel.hosts[i] for i in members))
+        metric = state.panel.metrics[cell.row]
+        for index, known in enumerate(state.fleet_wide):
+            if known.metric == metric and known.hosts:
+                joined = tuple(dict.fromkeys((*known.hosts, *names)))
+                state.fleet_wide[index] = replace(known, hosts=joined)
+                return
+        change = float(np.expm1(np.median(along[along > 0.5 * size])))
+        state.fleet_wide.append(FleetShift(metric, cell.onset, None, change, names))
+
+    def _note(self, state: Watch, host: int, cells: list[Cell], limit: float) -> None:
+        alarm = state.alarms.get(host)
+        if alarm is None:
+            metrics = {cell.row for cell in cells}
+            strongest = max(cell.deviations for cell in cells)
+            enough = strongest >= limit or len(metrics) >= 2
+            book = state.alarms if enough else state.near
+            onset = min(cell.onset for cell in cells)
+            alarm = book.setdefault(host, Alarm(state.time, onset, state.time))
+            alarm.last_hot = state.time
+        for cell in cells:
+            known = alarm.shifts.get((cell.row, cell.entity))
+            if known is None or known[0] < cell.deviations:
+                alarm.shifts[cell.row, cell.entity] = _picture(state, cell)
+
+
+def _at(column: FloatArray, cell: Cell) -> float:
+    """The cell's value in an array that may have one column for all entities."""
+    return float(column[cell.row, cell.entity if column.shape[1] > 1 else 0])
+
+
+def _largest_per_host(sizes: FloatArray, hosts: np.ndarray) -> list[float]:
+    """The largest size of each host, descending."""
+    largest: dict[int, float] = {}
+    for size, host in zip(sizes.tolist(), hosts.tolist(), strict=True):
+        largest[host] = max(size, largest.get(host, -np.inf))
+    return sorted(largest.values(), reverse=True)
+
+
+def _picture(state: Watch, cell: Cell) -> tuple[float, float, float, float]:
+    """Deviations with their sign; value, usual value and the peers' value in the metric's unit."""
+    level = _at(state.common.level, cell)
+    away = _at(state.common.mean, cell)
+    offset = float(state.offset[cell.row, cell.entity])
+    distance = float(state.fast.mean[cell.row, cell.entity])
+    undo = state.scaling.undo
+    return (
+        cell.deviations,
+        undo(offset + level + away + distance, cell.row),
+        undo(offset + level, cell.row),
+        undo(offset + level + away, cell.row),
+    )
+
+
+def _suspect(state: Watch, host: int, alarm: Alarm, *, named: bool) -> HostSuspect:
+    panel = state.panel
+    ordered = sorted(alarm.shifts.items(), key=lambda item: -item[1][0])
+    strength = sum(min(shift[0], 40.0) for _, shift in ordered)
+    score = 1 - np.exp(-strength / 8.0)
+    entity = next(i for i, number in enumerate(panel.peers.host) if number == host)
+    return HostSuspect(
+        host=panel.hosts[entity],
+        score=float(score if named else 0.3 * score),
+        onset=alarm.onset,
+        alarm_time=alarm.time if named else None,
+        recovered=alarm.recovered,
+        metrics=tuple(
+            MetricShift(
+                metric=panel.metrics[row],
+                deviations=float(np.copysign(deviations, value - peers)),
+                value=value,
+                usual=usual,
+                peers=peers,
+                device=panel.devices[column],
+                implicates=panel.definitions[row].implicates,
+            )
+            for (row, column), (deviations, value, usual, peers) in ordered
+        ),
+    )
