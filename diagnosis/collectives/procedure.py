@@ -7,7 +7,7 @@ then motion, stalls inside, stragglers, and the healthy end.
 
 from collections.abc import Mapping, Sequence
 
-from diagnosis.collectives.lateness import stragglers
+from diagnosis.collectives.lateness import Straggler, stragglers
 from diagnosis.collectives.merge import Merged, is_blind, merge
 from diagnosis.collectives.mismatch import mismatches
 from diagnosis.collectives.report import Case, count, ranks_text
@@ -15,6 +15,7 @@ from diagnosis.collectives.settings import CollectiveSettings
 from diagnosis.collectives.verdict_arrival import arrival_verdict
 from diagnosis.collectives.verdict_quiet import (
     in_flight_verdict,
+    left_outside_verdict,
     quiet_verdict,
     running_verdict,
     straggler_verdict,
@@ -68,27 +69,40 @@ def _judge(case: Case, merged: Merged, timed_out: bool) -> Conclusion:
         return mismatch_verdict(case, first_mismatch(differing), _with_deaths(case, trace))
     trace.append("no two ranks disagree on operation, size or dtype where anyone is stuck")
     graph = wait_graph(case.progress, case.settings.impossible_lead)
-    if graph.cycle:
+    if graph.cycle and not _somebody_is_missing(graph):
         return deadlock_verdict(case, merged, graph, trace)
-    if not case.progress.waiting or not graph.sinks:
-        return _nobody_missing(case, merged, trace)
+    late = () if timed_out else stragglers(merged, case.settings)
+    if not graph.sinks:
+        return _nobody_missing(case, late, trace)
     if _is_moving(case, graph):
-        late = stragglers(merged, case.settings)
-        return straggler_verdict(case, late, trace) if late else running_verdict(case, graph, trace)
-    late = stragglers(merged, case.settings)
+        return _in_motion(case, graph, late, trace, timed_out=timed_out)
     if late and _explains(graph, {item.rank for item in late}):
         trace.append("the rank that is missing now was late at every step before")
         return straggler_verdict(case, late, trace)
     return arrival_verdict(case, graph, trace)
 
 
-def _nobody_missing(case: Case, merged: Merged, trace: list[str]) -> Conclusion:
-    late = stragglers(merged, case.settings)
+def _nobody_missing(case: Case, late: Sequence[Straggler], trace: list[str]) -> Conclusion:
     if late:
         return straggler_verdict(case, late, trace)
     if case.progress.waiting:
         return in_flight_verdict(case, trace)
     return quiet_verdict(case, [*trace, "no rank is late by more than the usual spread"])
+
+
+def _in_motion(
+    case: Case, graph: WaitGraph, late: Sequence[Straggler], trace: list[str], *, timed_out: bool
+) -> Conclusion:
+    if timed_out:
+        return left_outside_verdict(case, graph, [*trace, "a watchdog timed out: no motion"])
+    if late:
+        return straggler_verdict(case, late, trace)
+    return running_verdict(case, graph, trace)
+
+
+def _somebody_is_missing(graph: WaitGraph) -> bool:
+    missing = {Standing.OUTSIDE, Standing.OVERTAKEN}
+    return any(sink.standing in missing and not sink.stale for sink in graph.sinks)
 
 
 def _opening(case: Case) -> list[str]:

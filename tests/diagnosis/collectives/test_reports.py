@@ -30,13 +30,18 @@ def passes_on(rank: int, enqueued: int, completed: int) -> str:
     )
 
 
-def judged(*lines: str) -> Conclusion | None:
+def answer(*lines: str) -> Conclusion | None:
     reports = read_collective_reports([evidence("\n".join(lines).encode(), "train.log")])
     return localise_counters(reports, placement=placed(32))
 
 
-def blamed(found: Conclusion | None, role: Role = Role.CULPRIT) -> list[int | None]:
+def judged(*lines: str) -> Conclusion:
+    found = answer(*lines)
     assert found is not None
+    return found
+
+
+def blamed(found: Conclusion, role: Role = Role.CULPRIT) -> list[int | None]:
     return [suspect.target.rank for suspect in found.suspects if suspect.role is role]
 
 
@@ -53,16 +58,16 @@ def test_a_rank_that_completed_far_less_than_its_peers_stopped():
 
 
 def test_ranks_that_all_wait_alike_name_nobody():
-    assert judged(*(waits(rank, 100, 103, 99) for rank in range(5))) is None
+    assert answer(*(waits(rank, 100, 103, 99) for rank in range(5))) is None
 
 
 @pytest.mark.parametrize("completed", [-1, 3452013982])
 def test_a_counter_that_means_nothing_names_nobody(completed):
-    assert judged(*(waits(rank, 1, 3, completed) for rank in range(4))) is None
+    assert answer(*(waits(rank, 1, 3, completed) for rank in range(4))) is None
 
 
 def test_a_lone_waiter_names_nobody():
-    assert judged(waits(118, 2398459, 2398578, 2398458)) is None
+    assert answer(waits(118, 2398459, 2398578, 2398458)) is None
 
 
 def ras(*rows: str) -> str:
@@ -109,7 +114,7 @@ def test_the_ranks_of_a_desync_report_that_did_not_join_are_named():
 
 
 def test_an_analyzer_that_misses_the_majority_is_not_believed():
-    assert judged("missing ranks: {1, 2, 3}", "expected ranks: {0, 1, 2, 3}") is None
+    assert answer("missing ranks: {1, 2, 3}", "expected ranks: {0, 1, 2, 3}") is None
 
 
 def test_every_finding_leads_to_its_line():
