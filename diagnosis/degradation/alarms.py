@@ -41,7 +41,7 @@ class AlarmRule:
     large_group: int = 12
     shared_hosts: int = 3
     strong: float = 1.5
-    patience: float = 2.5
+    patience: float = 2.0
     close_s: float = 300.0
 
     def __call__(self, state: Watch, limit: float) -> None:
