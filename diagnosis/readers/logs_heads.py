@@ -1,0 +1,116 @@
+"""What stands before the message of a log line: time, host, rank and process.
+
+Launchers and collectors put prefixes before prefixes (`srun -l`, pdsh, mpirun, torchrun, Ray,
+container runtimes, syslog, NCCL); they are peeled off from the left, one at a time.
+"""
+
+import re
+from dataclasses import dataclass, replace
+
+from diagnosis.readers.logs_prefixes import Draft, peel
+from diagnosis.readers.logs_times import Stamp, finer, stamp_at
+
+#: How many prefixes are peeled off at most.
+MAX_PREFIXES = 12
+
+_GLOG_TAIL = re.compile(r"\s*(?:\d+ )?[\w./<>-]+:\d+\]")
+#: What a timestamp can begin with.
+_STAMP_STARTS = frozenset("[<0123456789IWEFDMTSJAONmk")
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What a line says of itself before its message.
+
+    `rank` is global; `local_rank` counts within the host (torchrun's `[default3]:`); `group_rank`
+    is c10d's `[Rank r]`, the number within one process group, which is global only in the default
+    group (`default_group` True). `task` is a label of the launcher (`srun -l`), trusted least.
+    `host` is what the line's own program names, `outer_host` what its collector names. `end` is
+    where the message begins. `prefixes` counts what was peeled off.
+    """
+
+    end: int = 0
+    prefixes: int = 0
+    stamp: Stamp | None = None
+    host: str | None = None
+    outer_host: str | None = None
+    rank: int | None = None
+    local_rank: int | None = None
+    group_rank: int | None = None
+    default_group: bool | None = None
+    task: int | None = None
+    pid: int | None = None
+    program: str | None = None
+
+    @property
+    def spoken_host(self) -> str | None:
+        """The host that the line's own program names, else the one its collector names."""
+        return self.host or self.outer_host
+
+
+NO_HEAD = Head()
+
+
+def parse_head(line: str) -> Head:
+    """The prefixes of `line`, which carries neither line break nor colour codes."""
+    draft = Draft()
+    position = 0
+    for _ in range(MAX_PREFIXES):
+        start = _past_blanks(line, position)
+        end = _take_stamp(line, start, draft) or peel(line, start, draft)
+        if end is None:
+            break
+        draft.prefixes += 1
+        position = end
+    if not draft.prefixes:
+        return NO_HEAD
+    return Head(
+        end=position + (1 if line[position : position + 1] == " " else 0),
+        prefixes=draft.prefixes,
+        stamp=draft.stamp,
+        host=draft.host,
+        outer_host=draft.outer_host,
+        rank=draft.rank,
+        local_rank=draft.local_rank,
+        group_rank=draft.group_rank,
+        default_group=draft.default_group,
+        task=draft.task,
+        pid=draft.pid,
+        program=draft.program,
+    )
+
+
+def _past_blanks(line: str, position: int) -> int:
+    while position < len(line) and line[position] in " \t":
+        position += 1
+    return position
+
+
+def _take_stamp(line: str, start: int, draft: Draft) -> int | None:
+    """A timestamp, with what follows a glog stamp: thread, file and line, up to the bracket."""
+    if line[start : start + 1] not in _STAMP_STARTS:
+        return None
+    found = stamp_at(line, start)
+    if found is None:
+        return None
+    stamp, end = found
+    draft.stamp = finer(draft.stamp, stamp)
+    if line[end : end + 2] == ": ":
+        return end + 1
+    tail = _GLOG_TAIL.match(line, end)
+    return tail.end() if tail else end
+
+
+def merged(outer: Head, inner: Head) -> Head:
+    """The head of a line whose wrapper told `outer`: the line's own word wins."""
+    stamp = inner.stamp
+    if outer.stamp is not None:
+        stamp = outer.stamp if stamp is None else finer(outer.stamp, stamp)
+    return replace(
+        inner,
+        prefixes=inner.prefixes + outer.prefixes,
+        stamp=stamp,
+        outer_host=inner.outer_host or outer.outer_host,
+        rank=outer.rank if inner.rank is None else inner.rank,
+        program=inner.program or outer.program,
+    )

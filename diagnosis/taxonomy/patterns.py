@@ -1,0 +1,93 @@
+"""What a signature's pattern may be, and RE2 compiled the way that every matcher here needs it."""
+
+import re
+from typing import Any
+
+import re2
+
+#: Memory that RE2 may use for one compiled expression, in bytes. Its default of 8 MiB makes the
+#: combined expression of some hundred signatures fall back to the slow engine.
+RE2_MEMORY = 256 * 1024 * 1024
+
+MAX_PATTERN_LENGTH = 2000
+
+_LINE_START = re.compile(r"(?<![\\[])\^")
+_GROUP_NAME = re.compile(r"\(\?P<[^>]*>")
+_TEXT_ANCHOR = re.compile(r"(?<!\\)(?:\\\\)*\\[AzZ]")
+_UNSUPPORTED = {
+    "(?=": "look-ahead",
+    "(?!": "negative look-ahead",
+    "(?<=": "look-behind",
+    "(?<!": "negative look-behind",
+    "(?>": "atomic groups",
+    "(?P=": "back references",
+}
+
+
+class PatternError(ValueError):
+    """A pattern that cannot be used, with the reason in words for the person who wrote it."""
+
+
+def check_pattern(text: str) -> None:
+    """Raise `PatternError` unless `text` is a usable pattern: RE2 syntax, within one line.
+
+    RE2 has neither look-around nor back references, which is why no pattern can hang a worker.
+    """
+    if not text:
+        raise PatternError("the pattern is empty")
+    if len(text) > MAX_PATTERN_LENGTH:
+        raise PatternError(f"the pattern is longer than {MAX_PATTERN_LENGTH} characters")
+    if "\n" in text or "\r" in text:
+        raise PatternError("the pattern holds a line break, but it is searched within one line")
+    for construct, name in _UNSUPPORTED.items():
+        if construct in text:
+            raise PatternError(f"RE2 has no {name} ('{construct}…')")
+    if _TEXT_ANCHOR.search(text):
+        raise PatternError("use ^ and $ for the ends of the line instead of \\A, \\z and \\Z")
+    compiled = _compile_for_check(text)
+    if compiled.search(b"") is not None:
+        raise PatternError("the pattern matches an empty line, so it would match every line")
+
+
+def _compile_for_check(text: str) -> Any:
+    try:
+        return compile_re2(text)
+    except re2.error as error:
+        reason = error.args[0] if error.args else "not understood"
+        if isinstance(reason, bytes):
+            reason = reason.decode("utf-8", "replace")
+        raise PatternError(f"RE2 refuses the pattern: {reason}") from error
+
+
+def options(*, captures: bool) -> Any:
+    """RE2 over bytes: one byte is one character, so that wrongly encoded text cannot break it."""
+    chosen = re2.Options()
+    chosen.encoding = re2.Options.Encoding.LATIN1
+    chosen.max_mem = RE2_MEMORY
+    chosen.log_errors = False
+    chosen.never_capture = not captures
+    return chosen
+
+
+def compile_re2(pattern: str, *, captures: bool = True) -> Any:
+    """`pattern` compiled for bytes, `^` and `$` meaning the ends of a line."""
+    return re2.compile(as_bytes(pattern), options(captures=captures))
+
+
+def as_bytes(pattern: str) -> bytes:
+    return f"(?m:{pattern})".encode()
+
+
+def without_names(pattern: str) -> str:
+    """The pattern with its named groups made plain ones, so that patterns can be joined."""
+    return _GROUP_NAME.sub("(?:", pattern)
+
+
+def combined(patterns: list[str]) -> Any:
+    """One expression that matches wherever any of `patterns` does, and perhaps elsewhere.
+
+    `^` is left out: it means the start of the message, which a scan of raw bytes cannot know.
+    """
+    loose = (_LINE_START.sub("", without_names(pattern)) for pattern in patterns)
+    joined = "|".join(f"(?:{pattern})" for pattern in loose)
+    return re2.compile(as_bytes(joined), options(captures=False))

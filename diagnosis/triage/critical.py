@@ -1,0 +1,203 @@
+"""Rung 1: a part that its own log calls bad."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from diagnosis.core.diagnosis import Recommendation, Suspect
+from diagnosis.core.target import Target
+from diagnosis.core.words import Action, IncidentKind, SignatureClass, VerdictClass
+from diagnosis.taxonomy.signature import Severity, Stream
+from diagnosis.triage.case import Case
+from diagnosis.triage.clocks import order_doubt
+from diagnosis.triage.clues import Clue, earliest
+from diagnosis.triage.outcome import Outcome
+from diagnosis.triage.places import pci_key
+from diagnosis.triage.suspects import advice, by_machine, part_target, shown, suspect, target_of
+from diagnosis.triage.timeline import day_text
+
+_IDLE = {Action.WATCH, Action.NONE}
+_AT_BOTH_ENDS = {"nvlink", "nvswitch"}
+_REMAP_FAILED = {"xid-64-row-remap-failure", "xid-95-uncontained-memory-error"}
+_NETWORK = {"nic", "switch", "optics"}
+_SCORES = {
+    Severity.CRITICAL: 0.92,
+    Severity.HIGH: 0.87,
+    Severity.MEDIUM: 0.7,
+    Severity.LOW: 0.55,
+    Severity.INFO: 0.5,
+}
+
+
+def judge_critical(case: Case, job: str | None, *, also_idle: bool = False) -> Outcome | None:
+    """The outcome when critical clues stand, else None.
+
+    `also_idle`: take those whose action is only to watch too, and consequences: the last resort.
+    """
+    standing = case.of(SignatureClass.CRITICAL, follow_on=also_idle)
+    if not also_idle:
+        standing = [clue for clue in standing if clue.signature.action not in _IDLE]
+    if not standing:
+        return None
+    groups = _ranked_groups(standing)
+    first = groups[0]
+    cause = _cause_of(first)
+    action, target = _action(cause, case), _target(cause, first)
+    if len(groups) > 1 and _is_both_ends(cause):
+        action = Action.CHECK_LINK
+    doubt = _doubt(case, groups)
+    score = _score(cause, groups, doubt)
+    suspects = [suspect(target, score, [cause, *(c for c in first if c is not cause)])]
+    recommendations = advice(action, target, _reason(cause, action), job)
+    for group in groups[1:]:
+        other = _cause_of(group)
+        suspects.append(_other_suspect(other, group, score))
+        recommendations += _also_isolate(other, case)
+    at = day_text(cause.moment)
+    unsure = f" (another host may have been first: {doubt})" if doubt else ""
+    summary = (
+        f"{shown(target)}: {cause.signature.title}"
+        f"{f' at {at}' if at else ''}{unsure}; {_todo(action, target)}."
+    )
+    return Outcome(
+        cls=_class(cause, case),
+        kind=IncidentKind.CRASH,
+        summary=summary,
+        confidence=score,
+        suspects=tuple(suspects),
+        recommendations=tuple(recommendations),
+        trace=(
+            _trace(groups, cause, target, action),
+            *([f"clock doubt: {doubt}; the confidence is lowered"] if doubt else []),
+        ),
+        decisive=not also_idle and score >= 0.8,
+    )
+
+
+def _is_both_ends(cause: Clue) -> bool:
+    """An NVLink error that an application reports: its other end reports it too."""
+    return not _is_firsthand(cause) and cause.signature.component in _AT_BOTH_ENDS
+
+
+def _ranked_groups(standing: Sequence[Clue]) -> list[list[Clue]]:
+    """Clues by machine, the earliest machine first; without times, the strongest.
+
+    Kernel, BMC and switch lines come before what an application says of the same event.
+    """
+    ordered = earliest(standing)
+    groups = list(by_machine(ordered).values())
+    hard = [group for group in groups if any(_is_firsthand(clue) for clue in group)]
+    rest = [group for group in groups if group not in hard]
+    timed = all(group[0].moment is not None for group in groups)
+    scales = {group[0].moment.scale for group in groups if group[0].moment}
+    if timed and len(scales) == 1:
+        return hard + rest
+    return sorted(hard, key=_strength, reverse=True) + sorted(rest, key=_strength, reverse=True)
+
+
+def _strength(group: Sequence[Clue]) -> tuple[int, int]:
+    return max(clue.strength for clue in group)
+
+
+def _is_firsthand(clue: Clue) -> bool:
+    return clue.signature.stream not in {Stream.JOB, Stream.SCHEDULER}
+
+
+def _cause_of(group: Sequence[Clue]) -> Clue:
+    """The clue of a machine that says most: a GPU behind its NVLink errors, then by strength."""
+    behind = [clue for clue in group if clue.signature.component not in _AT_BOTH_ENDS]
+    linked = [clue for clue in group if clue.signature.component in _AT_BOTH_ENDS]
+    candidates = behind if behind and linked else list(group)
+    own = [clue for clue in candidates if not clue.signature.follow_on] or candidates
+    strongest = max(clue.strength for clue in own)
+    return next(clue for clue in earliest(own) if clue.strength == strongest)
+
+
+def _action(cause: Clue, case: Case) -> Action:
+    """The signature's action; a double-bit error whose row remap waits is cured by a reset."""
+    if cause.code != "xid-48-double-bit-ecc":
+        return cause.signature.action
+    gpu = (cause.place.machine, pci_key(cause.place.gpu))
+    codes = {c.code for c in case.clues if (c.place.machine, pci_key(c.place.gpu)) == gpu}
+    remapped = "xid-63-row-remap-event" in codes and not codes & _REMAP_FAILED
+    return Action.RESET_GPU if remapped else cause.signature.action
+
+
+def _target(cause: Clue, group: Sequence[Clue]) -> Target:
+    """The cause's part; its rank where another line of the same machine tells it."""
+    ranks = {clue.place.rank for clue in group if clue.place.rank is not None}
+    if cause.place.rank is None and len(ranks) == 1:
+        place = replace(cause.place, rank=ranks.pop())
+        return part_target(cause.signature.implicates, place)
+    return target_of(cause)
+
+
+def _doubt(case: Case, groups: Sequence[Sequence[Clue]]) -> str | None:
+    """Why the first machine may not have been the first."""
+    if len(groups) < 2:
+        return None
+    return order_doubt(case, earliest(groups[0])[0], earliest(groups[1])[0])
+
+
+def _score(cause: Clue, groups: Sequence[Sequence[Clue]], doubt: str | None) -> float:
+    score = _SCORES[cause.signature.severity]
+    if cause.signature.action in _IDLE or cause.signature.follow_on:
+        score = min(score, 0.6)
+    if not cause.place.is_known:
+        score = min(score, 0.6)
+    if doubt is not None:
+        score = min(score, 0.6 if len(groups) == 2 else 0.5)
+    return score
+
+
+def _other_suspect(other: Clue, group: Sequence[Clue], score: float) -> Suspect:
+    return suspect(target_of(other), min(0.5, 1.2 - score), group)
+
+
+def _also_isolate(other: Clue, case: Case) -> list[Recommendation]:
+    """A second host is isolated only for hardware that speaks for itself, in its own log."""
+    signature = other.signature
+    alone = signature.component not in _AT_BOTH_ENDS | _NETWORK
+    if (
+        _is_firsthand(other)
+        and alone
+        and signature.severity is Severity.CRITICAL
+        and _action(other, case) is Action.ISOLATE_HOST
+    ):
+        return advice(
+            Action.ISOLATE_HOST, target_of(other), _reason(other, signature.action), None
+        )[:1]
+    return []
+
+
+def _class(cause: Clue, case: Case) -> VerdictClass:
+    """A port event that only the library reports, beside peers' failures, is still a fan-out."""
+    only_echo = cause.signature.stream is Stream.JOB and cause.signature.component in _NETWORK
+    if only_echo and any(
+        clue.place.machine != cause.place.machine for clue in case.of(SignatureClass.DISTRIBUTED)
+    ):
+        return VerdictClass.DISTRIBUTED
+    return VerdictClass.CRITICAL
+
+
+def _reason(cause: Clue, action: Action) -> str:
+    repeated = f" ({cause.count} times)" if cause.count > 1 else ""
+    return f"{cause.signature.title}{repeated}: {cause.signature.explanation or cause.text}"
+
+
+def _todo(action: Action, target: Target) -> str:
+    where = target.host or shown(target)
+    return {
+        Action.ISOLATE_HOST: f"isolate {where} and restart the job",
+        Action.RESET_GPU: f"drain {where}, reset the GPU and restart the job",
+        Action.RESTART_JOB: "restart the job and watch this part",
+        Action.CHECK_LINK: "check both ends of the link and restart the job",
+        Action.FIX_CONFIG: f"fix the configuration of {where}",
+    }.get(action, f"keep watching {where}")
+
+
+def _trace(groups: Sequence[Sequence[Clue]], cause: Clue, target: Target, action: Action) -> str:
+    names = ", ".join(str(group[0].place.machine or "unknown place") for group in groups[:5])
+    return (
+        f"critical findings on {len(groups)} machine(s), in order: {names}; "
+        f"{cause.code} speaks for {shown(target)} → {action.value}"
+    )

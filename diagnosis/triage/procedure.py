@@ -1,0 +1,64 @@
+"""The decision procedure of log triage: the ladder of the paper's algorithm 1, made safe.
+
+Dong et al., "Evolution of Aegis", NSDI '25. Rungs, first answer wins: a critical part; the user's
+code, storage or configuration before the first distributed finding; calls that differ between
+ranks; a host that a coordinator names; RootDiag; few reporters; a silent rank; the rest.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from diagnosis.core.diagnosis import Conclusion, Skipped
+from diagnosis.core.evidence import Evidence
+from diagnosis.core.placement import Placement
+from diagnosis.taxonomy.ruleset import Taxonomy
+from diagnosis.triage.case import Case, build_case
+from diagnosis.triage.jobs import conclude_jobs
+from diagnosis.triage.scan import Scan, matcher_for, scan
+from diagnosis.triage.settings import TriageSettings
+
+
+@dataclass(frozen=True)
+class TriageResult:
+    """What the logs say.
+
+    `conclusion` is None when no log could be read. `ended_ranks`: ranks that logs prove to be gone
+    (exit code, killed by a signal), with the reason; consequences of another failure left out.
+    """
+
+    conclusion: Conclusion | None
+    skipped: tuple[Skipped, ...] = ()
+    ended_ranks: Mapping[int, str] = field(default_factory=dict)
+
+
+def triage(
+    evidence: Sequence[Evidence],
+    *,
+    taxonomy: Taxonomy,
+    placement: Placement = Placement(),  # noqa: B008 - frozen
+    settings: TriageSettings = TriageSettings(),  # noqa: B008 - frozen
+) -> TriageResult:
+    """Judge the logs of one call. The answer does not depend on their order.
+
+    A log whose stream fails becomes a `Skipped` with the reason and never ends the triage.
+    """
+    scans, skipped = _read(evidence, taxonomy)
+    if not scans:
+        return TriageResult(None, skipped)
+    whole: Case = build_case(scans, placement, settings, job=None)
+    conclusion = conclude_jobs(scans, placement, settings)
+    return TriageResult(conclusion, skipped, dict(whole.ended_ranks))
+
+
+def _read(
+    evidence: Sequence[Evidence], taxonomy: Taxonomy
+) -> tuple[list[Scan], tuple[Skipped, ...]]:
+    matcher = matcher_for(taxonomy)
+    scans: list[Scan] = []
+    skipped: list[Skipped] = []
+    for item in sorted(evidence, key=lambda item: item.name):
+        try:
+            scans.append(scan(item, matcher))
+        except (OSError, EOFError) as error:
+            skipped.append(Skipped(item.name, f"the log cannot be read: {error}"))
+    return scans, tuple(skipped)

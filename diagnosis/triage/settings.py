@@ -1,0 +1,49 @@
+"""The constants of log triage. Every one is a setting that an administrator can change."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class TriageSettings:
+    """Thresholds of the decision procedure; times in seconds.
+
+    Defaults marked (paper) are those of Dong et al., "Evolution of Aegis", NSDI '25; the others
+    are ours, from the recorded cases.
+
+    after_failure: the window ends this long after the failure (paper).
+    before_failure: the window begins this long before the failure minus the collective timeout
+        (watchdogs report 10-30 min late).
+    collective_timeout: taken where no watchdog line tells it (PyTorch's former default).
+    zone_doubt: stamps without a zone may be off by this much against other hosts' (UTC-12..+14).
+    distributed_hosts: at most this many hosts with distributed findings are isolated (paper).
+    distributed_min_job_hosts: ... and only in jobs of more hosts than this.
+    reporters, reporter_hosts: RootDiag needs this many reporters on this many hosts.
+    first_failures: RootDiag looks at the failures of this long after the first.
+    root_share: a node is the root when this share of the first failed connections touch it.
+    echo: an event this soon after an application's exception on the same GPU is its consequence.
+    recovery: a link that is back within this long, with nothing failing, is no fault.
+    boot: link events this soon after boot are link training.
+    silence: a host is silent when its log ends this long before the others' failures.
+    escalation_jobs: a hardware fault of one host in this many jobs' logs isolates it.
+    clock_offsets: known offset of each host's clock against UTC, subtracted from its times.
+    now: the moment that stamps without a year are read against; None leaves their year unknown.
+    """
+
+    after_failure: float = 120.0
+    before_failure: float = 600.0
+    collective_timeout: float = 1800.0
+    zone_doubt: float = 14.5 * 3600
+    distributed_hosts: int = 2
+    distributed_min_job_hosts: int = 4
+    reporters: int = 3
+    reporter_hosts: int = 2
+    first_failures: float = 30.0
+    root_share: float = 0.8
+    echo: float = 60.0
+    recovery: float = 180.0
+    boot: float = 300.0
+    silence: float = 60.0
+    escalation_jobs: int = 2
+    clock_offsets: Mapping[str, float] = field(default_factory=dict)
+    now: float | None = None

@@ -1,0 +1,243 @@
+"""What is left out before judging: other days' events, links that came back, echoes of a cause."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from diagnosis.core.target import normalise_host
+from diagnosis.core.words import Action, SignatureClass
+from diagnosis.taxonomy.signature import Severity, Stream
+from diagnosis.triage.case import Case
+from diagnosis.triage.clues import Clue, Moment, is_before
+from diagnosis.triage.places import pci_key
+from diagnosis.triage.settings import TriageSettings
+from diagnosis.triage.timeline import day_text
+
+#: Event → the event that takes it back on the same part.
+TAKEN_BACK_BY = {
+    "nfs-not-responding": ("nfs-ok",),
+    "mlx5-link-down": ("mlx5-link-up", "nic-link-up"),
+    "nic-link-down": ("nic-link-up", "mlx5-link-up"),
+    "bond-slave-down": ("bond-recovered",),
+    "slurm-node-not-responding": ("slurm-node-back",),
+    "slurm-node-slow": ("slurm-node-back",),
+    "k8s-node-not-ready": ("k8s-node-ready",),
+}
+
+_OF_THE_JOB = {Stream.JOB, Stream.SCHEDULER}
+#: A driver, library or fabric manager that does not fit, and what it leaves behind.
+_MISFITS = {"driver-library-mismatch", "driver-api-mismatch", "fm-not-started", "fm-service-failed"}
+_NOT_STARTED = {"gpu-none-found", "gpu-rm-init-failed", "gpu-probe-failed", "nvls-bind-failed"}
+_OF_A_HOST = {Stream.KERNEL, Stream.SYSTEM, Stream.BMC}
+_FAILING = {
+    SignatureClass.DISTRIBUTED,
+    SignatureClass.USER,
+    SignatureClass.STORAGE,
+    SignatureClass.CONFIG,
+    SignatureClass.CRITICAL,
+}
+_IDLE = {Action.WATCH, Action.NONE}
+
+
+@dataclass(frozen=True)
+class Sifted:
+    """The case with what is left to judge, and a line of trace for each kind of thing left out."""
+
+    case: Case
+    trace: tuple[str, ...]
+
+
+def sift(case: Case) -> Sifted:
+    """Leave out what cannot be the cause. Nothing is lost: the trace says what and why."""
+    trace: list[str] = []
+    for reason, is_out in (
+        ("on hosts that are not the job's", _not_of_the_job(case)),
+        ("outside the window", _outside_window(case)),
+        ("taken back soon after, with nothing failing", _taken_back(case)),
+        ("link training at boot", _at_boot(case)),
+        ("the echo of an application's exception on the same GPU", _echo(case)),
+        ("what a driver or fabric manager of another version explains", _by_driver(case)),
+        ("Xid 45 is the tear-down after another event on the host", _teardown(case)),
+    ):
+        out = [clue for clue in case.clues if is_out(clue)]
+        if out:
+            codes = ", ".join(sorted({clue.code for clue in out}))
+            trace.append(f"left out, {reason}: {sum(clue.count for clue in out)} lines ({codes})")
+            left = tuple(clue for clue in case.clues if not is_out(clue))
+            case = replace(case, clues=left)
+    return Sifted(replace(case, clues=tuple(_gathered(case.clues))), tuple(trace))
+
+
+def failing(case: Case) -> list[Clue]:
+    """Clues of the job itself that say that it fails."""
+    return [
+        clue
+        for clue in case.clues
+        if clue.signature.stream in _OF_THE_JOB
+        and clue.signature.cls in _FAILING
+        and clue.signature.action not in _IDLE
+    ]
+
+
+def window_of(case: Case) -> tuple[float, float] | None:
+    """Start and end of the window, epoch seconds; None where the job tells no time of failure."""
+    times = [c.moment for c in failing(case) if c.moment and c.moment.scale == "utc"]
+    if not times:
+        return None
+    failure = min(moment.time for moment in times)
+    last = max(moment.time for moment in times)
+    timeouts = [c.report.timeout_ms for c in case.clues if c.report and c.report.timeout_ms]
+    timeout = max(timeouts, default=0) / 1000 or case.settings.collective_timeout
+    settings = case.settings
+    return failure - timeout - settings.before_failure, max(failure, last) + settings.after_failure
+
+
+def _not_of_the_job(case: Case) -> Callable[[Clue], bool]:
+    """Host logs of hosts that the placement does not name (switches have no place in it)."""
+    placed = {normalise_host(host) for host in case.placement.hosts}
+
+    def is_foreign(clue: Clue) -> bool:
+        if not placed or clue.signature.stream not in _OF_A_HOST or not clue.place.host:
+            return False
+        return normalise_host(clue.place.host) not in placed
+
+    return is_foreign
+
+
+def _outside_window(case: Case) -> Callable[[Clue], bool]:
+    window = window_of(case)
+    if window is None:
+        return lambda clue: False
+    start, end = window
+    zoned = any(c.moment.zoned for c in failing(case) if c.moment)
+
+    def is_outside(clue: Clue) -> bool:
+        if clue.signature.stream in _OF_THE_JOB or clue.moment is None:
+            return False
+        if clue.moment.scale != "utc":
+            return False
+        doubt = 0.0 if zoned and clue.moment.zoned else case.settings.zone_doubt
+        last = clue.last.time if clue.last and clue.last.scale == "utc" else clue.moment.time
+        return last < start - doubt or clue.moment.time > end + doubt
+
+    return is_outside
+
+
+def _taken_back(case: Case) -> Callable[[Clue], bool]:
+    if any(not clue.signature.follow_on for clue in failing(case)):
+        return lambda clue: False
+    return lambda clue: any(
+        other.code in TAKEN_BACK_BY.get(clue.code, ())
+        and _same_machine(clue, other)
+        and _soon_after(clue, other, case.settings)
+        for other in case.clues
+    )
+
+
+def _same_machine(one: Clue, other: Clue) -> bool:
+    return one.place.machine == other.place.machine
+
+
+def _soon_after(clue: Clue, other: Clue, settings: TriageSettings) -> bool:
+    latest = clue.last or clue.moment
+    end = other.last or other.moment
+    if latest is None or end is None or latest.scale != end.scale:
+        return is_before(clue, other) is True
+    return 0 <= end.time - latest.time <= settings.recovery
+
+
+def _at_boot(case: Case) -> Callable[[Clue], bool]:
+    def is_boot(clue: Clue) -> bool:
+        if clue.signature.component != "nic" or clue.signature.action is not Action.CHECK_LINK:
+            return False
+        latest = clue.last or clue.moment
+        if latest is None or not latest.scale.startswith("uptime"):
+            return False
+        return latest.time <= case.settings.boot
+
+    return is_boot
+
+
+def _echo(case: Case) -> Callable[[Clue], bool]:
+    """A time-out of the GPU right after the application's exception on it (Xid 13, then 109)."""
+    exceptions = [
+        clue
+        for clue in case.clues
+        if clue.signature.cls is SignatureClass.USER
+        and clue.signature.stream is Stream.KERNEL
+        and clue.place.gpu
+    ]
+
+    def is_echo(clue: Clue) -> bool:
+        signature = clue.signature
+        if signature.cls is not SignatureClass.CRITICAL or signature.component != "gpu":
+            return False
+        if signature.severity is Severity.CRITICAL or signature.action is not Action.RESET_GPU:
+            return False
+        return any(_follows(clue, other, case.settings.echo) for other in exceptions)
+
+    return is_echo
+
+
+def _follows(clue: Clue, cause: Clue, within: float) -> bool:
+    if pci_key(clue.place.gpu) != pci_key(cause.place.gpu) or not _same_machine(clue, cause):
+        return False
+    if is_before(cause, clue) is not True:
+        return False
+    latest = cause.last or cause.moment
+    if clue.moment is None or latest is None or clue.moment.scale != latest.scale:
+        return clue.evidence == cause.evidence
+    return clue.moment.time - latest.time <= within
+
+
+def _by_driver(case: Case) -> Callable[[Clue], bool]:
+    """GPUs that cannot be started beside a driver that does not fit: nothing is broken."""
+    reasons = [
+        clue
+        for clue in case.clues
+        if clue.signature.cls is SignatureClass.CONFIG and clue.code in _MISFITS
+    ]
+    places = {clue.place.machine for clue in reasons}
+    return lambda clue: (
+        clue.code in _NOT_STARTED
+        and bool(places & {clue.place.machine, None} or (places and clue.place.machine is None))
+    )
+
+
+def _teardown(case: Case) -> Callable[[Clue], bool]:
+    def others(clue: Clue) -> bool:
+        return any(
+            other.code != clue.code
+            and _same_machine(other, clue)
+            and other.signature.cls is not SignatureClass.INFO
+            for other in case.clues
+        )
+
+    return lambda clue: clue.code == "xid-45-preemptive-removal" and others(clue)
+
+
+def _gathered(clues: Sequence[Clue]) -> list[Clue]:
+    """Clues of no known place join the one place that the same signature names elsewhere."""
+    gathered: list[Clue] = []
+    for clue in clues:
+        if clue.place.is_known:
+            gathered.append(clue)
+            continue
+        homes = {
+            other.place.machine: other.place
+            for other in clues
+            if other.code == clue.code and other.place.is_known and other.job == clue.job
+        }
+        gathered.append(clue.at(next(iter(homes.values()))) if len(homes) == 1 else clue)
+    return gathered
+
+
+def described(case: Case) -> str:
+    """What was read, and which window is judged, for the trace."""
+    lines = sum(scan.facts.lines for scan in case.scans)
+    hosts = len(case.log_hosts)
+    text = f"{len(case.scans)} logs, {lines} lines, {hosts} hosts, {len(case.ranks)} ranks speak"
+    window = window_of(case)
+    if window is None:
+        return f"{text}; the job tells no time of failure, so all of it is judged"
+    start, end = (day_text(Moment(time, "utc")) for time in window)
+    return f"{text}; window {start} to {end} UTC"
