@@ -61,7 +61,7 @@ class AlarmRule:
         for host, cells in by_host.items():
             self._note(state, host, cells, limit)
         for host, alarm in state.alarms.items():
-            if host in by_host:
+            if any(_still_away(state, cell) for cell in by_host.get(host, ())):
                 alarm.last_hot, alarm.recovered = state.time, None
             elif alarm.recovered is None and state.time - alarm.last_hot > self.close_s:
                 alarm.recovered = alarm.last_hot
@@ -119,8 +119,9 @@ class AlarmRule:
         distance = float(smooth.mean[cell.row, cell.entity])
         along = np.nan_to_num(smooth.mean[cell.row]) * np.sign(distance)
         together = along > 0.5 * abs(distance)
-        hosts = state.panel.peers.host[together]
-        if len(np.unique(hosts)) < self.shared_hosts:
+        job = len(np.unique(state.panel.peers.host))
+        needed = self.shared_hosts if job >= self.large_group else 2
+        if len(np.unique(state.panel.peers.host[together])) < needed:
             return False
         self._note_group(state, cell, along, together)
         return True
@@ -158,6 +159,15 @@ class AlarmRule:
             known = alarm.shifts.get((cell.row, cell.entity))
             if known is None or known[0] < cell.deviations:
                 alarm.shifts[cell.row, cell.entity] = _picture(state, cell)
+
+
+def _still_away(state: Watch, cell: Cell) -> bool:
+    """Is the cell away at this moment, and not only in the memory of the long mean?"""
+    at = cell.row, cell.entity
+    if state.fast.run[at] > 0:
+        return True
+    along = state.fast.mean[at] * np.sign(state.slow.mean[at])
+    return bool(along > 0.5 * abs(state.slow.mean[at]))
 
 
 def _at(column: FloatArray, cell: Cell) -> float:
