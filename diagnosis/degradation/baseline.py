@@ -14,6 +14,8 @@ from diagnosis.degradation.state import Common, Jumps, Panel, Smoothed, Watch
 POOLED_LOOKS = 4.0
 #: Below this many hosts the spread over hosts at one moment is a poor measure.
 SMALL_GROUP = 24
+#: Levels are medians of about this many samples of each cell.
+OFFSET_SAMPLES = 30
 _TINY_VARIANCE = 1e-12
 
 
@@ -38,10 +40,11 @@ def learn(panel: Panel, scaling: Scaling, values: FloatArray, time: TimeArray, p
         [scaling(np.ascontiguousarray(values[:, :, i])) for i in range(len(time))], scaling
     )
     scaled = np.stack(ticks, axis=-1)
-    own = _median_over_time(scaled)
+    some = slice(None, None, max(1, len(ticks) // OFFSET_SAMPLES))
+    own = _median_over_time(scaled[:, :, some])
     peers = [panel.peers.median(tick - own) for tick in ticks]
     together = np.stack(peers, axis=-1)
-    offset = _median_over_time(scaled - together)
+    offset = _median_over_time((scaled - together)[:, :, some])
     usual = np.stack([panel.peers.median(tick - offset) for tick in ticks], axis=-1)
     apart = scaled - offset[:, :, None] - usual
     step = float(np.median(np.diff(time))) if len(time) > 1 else 1.0
@@ -57,15 +60,12 @@ def learn(panel: Panel, scaling: Scaling, values: FloatArray, time: TimeArray, p
         fast=_smoothed(apart, panel.peers, step, pace.fast, pace.warmup),
         slow=_smoothed(apart, panel.peers, step, pace.slow, pace.warmup),
         common=_common(usual, _median_over_time(usual), step, pace.fast),
-        seen=np.count_nonzero(np.isfinite(scaled), axis=-1).astype(np.float32),
     )
 
 
 def _calmed(ticks: list[FloatArray], scaling: Scaling) -> list[FloatArray]:
-    memory, calm = Recent.of(ticks[0]), []
-    for tick in ticks:
-        calm.append(memory.calmed(tick, scaling.abnormal[:, 0]))
-    return calm
+    memory = Recent.of(ticks[0])
+    return [memory.calmed(tick, scaling.abnormal[:, 0]) for tick in ticks]
 
 
 def _wide(column: FloatArray, like: FloatArray) -> FloatArray:
@@ -101,7 +101,9 @@ def _smoothed(
     looks = np.float32(max(warmup, step) / (2 * constant))
     variance = (looks * own + POOLED_LOOKS * pooled) / (looks + POOLED_LOOKS)
     variance = np.maximum(variance, _TINY_VARIANCE).astype(np.float32)
-    return Smoothed(mean=mean, variance=variance, usual=np.sqrt(variance), run=np.zeros_like(mean))
+    usual = np.sqrt(variance)
+    run = np.zeros_like(mean)
+    return Smoothed(mean=mean, variance=variance, usual=usual, edge=10 * usual, run=run)
 
 
 def _common(usual: FloatArray, level: FloatArray, step: float, constant: float) -> Common:

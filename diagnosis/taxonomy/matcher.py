@@ -66,9 +66,9 @@ class Matcher:
         """
         if self._set is None:
             return None
-        found = {index: line for index in self._set.Match(line) or ()}
+        found = dict.fromkeys(self._set.Match(line) or (), line)
         if message is not None and message != line:
-            found.update({index: message for index in self._set.Match(message) or ()})
+            found.update(dict.fromkeys(self._set.Match(message) or (), message))
         if not found:
             return None
         winner, *others = sorted(found)

@@ -1,5 +1,6 @@
 """Rungs 4 and up: only symptoms that fan out. Who is named, who is silent, which link failed."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -19,6 +20,7 @@ from diagnosis.triage.clues import Clue
 from diagnosis.triage.outcome import Outcome
 from diagnosis.triage.places import Place
 from diagnosis.triage.root_diag import ENDED_BY_PEER, Root, edges_of, root_of
+from diagnosis.triage.silence import silent_hosts
 from diagnosis.triage.suspects import (
     advice,
     by_machine,
@@ -29,6 +31,11 @@ from diagnosis.triage.suspects import (
     target_of,
 )
 from diagnosis.triage.timeline import day_text
+
+_RANK_LIST = re.compile(r"[Rr]anks ([\d, ]+) failed|missing ranks: \{([\d, ]+)\}")
+
+#: More hosts than this that are all unwell say nothing about who was first.
+MAX_AILING = 4
 
 _TIMEOUT_CODES = {
     "c10d-watchdog-timeout",
@@ -48,11 +55,12 @@ def judge_named(case: Case, job: str | None) -> Outcome | None:
     if not naming:
         return None
     named = Counter(clue.place.machine for clue in naming)
-    machine, votes = sorted(named.items(), key=lambda item: (-item[1], str(item[0])))[0]
+    machine, votes = min(named.items(), key=lambda item: (-item[1], str(item[0])))
     clues = [clue for clue in naming if clue.place.machine == machine]
     target = part_target(Implicates.HOST, clues[0].place)
+    more = _more_ranks(clues)
     agreed = votes == len(naming)
-    score = 0.8 if agreed else 0.5
+    score = (0.8 if agreed else 0.5) / (1 + len(more))
     at = day_text(clues[0].moment)
     title = clues[0].signature.title
     summary = (
@@ -65,13 +73,23 @@ def judge_named(case: Case, job: str | None) -> Outcome | None:
         kind=IncidentKind.CRASH,
         summary=summary,
         confidence=score,
-        suspects=(suspect(target, score, clues),),
+        suspects=(
+            suspect(target, score, clues),
+            *(suspect(case.placement.target_of_rank(rank), score, clues) for rank in more),
+        ),
         recommendations=(
             Recommendation(Action.RESTART_JOB, job_target(job), f"{shown(target)} is gone."),
             watch,
         ),
         trace=(f"{len(naming)} lines name who was lost; {votes} of them {shown(target)}",),
     )
+
+
+def _more_ranks(clues: Sequence[Clue]) -> list[int]:
+    """The other ranks of a list that one line names (`Ranks 3, 5 failed to pass …`)."""
+    found = _RANK_LIST.search(clues[0].text)
+    ranks = [int(number) for number in re.findall(r"\d+", found[1] or found[2])] if found else []
+    return [rank for rank in ranks if rank != clues[0].place.rank][:8]
 
 
 def judge_connections(case: Case, job: str | None) -> Outcome | None:
@@ -123,8 +141,11 @@ def _pair(root: Root, case: Case, job: str | None) -> Outcome:
     first = clues[0]
     mutual = len({edge.source for edge in root.edges}) == 2
     hung_up = first.code in ENDED_BY_PEER and not mutual
+    peer = root.edges[0].peer
+    score = 0.6
     if hung_up:
-        peer = root.edges[0].peer
+        quiet = silent_hosts(case).get(peer)
+        score = 0.5 if quiet is None else 0.75
         target = Target(TargetKind.HOST, name=peer, host=peer)
         victim = part_target(Implicates.HOST, first.place)
         suspects: tuple[Suspect, ...] = (
@@ -132,7 +153,8 @@ def _pair(root: Root, case: Case, job: str | None) -> Outcome:
             suspect(victim, 0.05, clues, role=Role.VICTIM),
         )
         summary = (
-            f"{shown(victim)} lost its connection to {peer}, which went first; "
+            f"{shown(victim)} lost its connection to {peer}, which went first"
+            f"{f' and had been silent for {quiet:.0f} s' if quiet is not None else ''}; "
             f"why is not in these logs: look at {peer}'s own log and restart the job."
         )
         action = advice(Action.RESTART_JOB, target, f"{peer} closed the connection.", job)
@@ -149,12 +171,14 @@ def _pair(root: Root, case: Case, job: str | None) -> Outcome:
         cls=VerdictClass.DISTRIBUTED,
         kind=IncidentKind.CRASH,
         summary=summary,
-        confidence=0.5 if hung_up else 0.6,
+        confidence=score,
         suspects=suspects,
         recommendations=tuple(action),
         trace=(
-            f"RootDiag: {len(root.edges)} failed connections, all between "
-            f"{root.edges[0].source} and {root.edges[0].peer}; both ends stay possible",
+            (
+                f"RootDiag: {len(root.edges)} failed connections, all between "
+                f"{root.edges[0].source} and {peer}; both ends stay possible"
+            ),
         ),
     )
 
@@ -188,7 +212,7 @@ def _several_ends(root: Root, job: str | None) -> Outcome:
 
 
 def judge_few_hosts(case: Case, job: str | None) -> Outcome | None:
-    """Rung 2 of the paper, made safe: at most two hosts report, in a job whose every log is here."""
+    """Rung 2 of the paper, made safe: at most two hosts report, and every host's log is here."""
     settings = case.settings
     reporting = {
         normalise_host(clue.place.host)
@@ -253,10 +277,17 @@ def _ailing(case: Case) -> list[Suspect]:
         for clue in case.of(SignatureClass.CRITICAL, SignatureClass.DEGRADATION)
         if clue.place.is_known and clue.signature.severity.weight >= Severity.MEDIUM.weight
     ]
+    ailing += [
+        clue
+        for clue in case.of(SignatureClass.DISTRIBUTED)
+        if clue.place.is_known and clue.signature.implicates is Implicates.GPU
+    ]
     groups = sorted(
         by_machine(ailing).values(),
         key=lambda group: max(clue.strength for clue in group),
         reverse=True,
     )
+    if len(groups) > MAX_AILING:
+        return []
     score = 0.5 / max(1, len(groups))
     return [suspect(target_of(group[0]), score, group) for group in groups[:5]]

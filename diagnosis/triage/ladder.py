@@ -6,6 +6,7 @@ from dataclasses import replace
 from diagnosis.core.words import SignatureClass
 from diagnosis.triage.case import Case
 from diagnosis.triage.critical import judge_critical
+from diagnosis.triage.departures import judge_departed
 from diagnosis.triage.distributed import (
     judge_connections,
     judge_few_hosts,
@@ -16,7 +17,7 @@ from diagnosis.triage.outcome import Outcome
 from diagnosis.triage.quiet import judge_degradation, judge_exits, judge_nothing
 from diagnosis.triage.sifting import described, sift
 from diagnosis.triage.software import judge_software
-from diagnosis.triage.standstill import judge_mismatch, judge_silent
+from diagnosis.triage.standstill import judge_mismatch, judge_silent, judge_silent_host
 
 _Rung = tuple[str, Callable[[], Outcome | None]]
 
@@ -48,7 +49,9 @@ def _rungs(case: Case, job: str | None) -> list[_Rung]:
             "not the case of few reporting hosts in a large job whose every log is here",
             lambda: judge_few_hosts(case, job),
         ),
+        ("no rank left before the others failed", lambda: judge_departed(case, job)),
         ("no rank is silent while the others wait", lambda: judge_silent(case, job)),
+        ("no host fell silent before the others failed", lambda: judge_silent_host(case, job)),
         ("no critical finding to watch", lambda: _watched(case, job)),
         ("no other distributed finding", lambda: _fan_out(case, job)),
         ("no sign of degradation", lambda: judge_degradation(case)),

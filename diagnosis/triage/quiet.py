@@ -12,6 +12,7 @@ from diagnosis.core.words import (
 from diagnosis.taxonomy.signature import Severity
 from diagnosis.triage.case import Case
 from diagnosis.triage.clues import Clue
+from diagnosis.triage.departures import rank_suspect
 from diagnosis.triage.outcome import Outcome
 from diagnosis.triage.suspects import advice, by_machine, job_target, shown, suspect, target_of
 from diagnosis.triage.timeline import day_text
@@ -61,13 +62,9 @@ def judge_exits(case: Case, job: str | None) -> Outcome | None:
     if (not ended and not exits) or any(clue.code in _TELLING_EXITS for clue in exits):
         return None
     suspects = []
-    for rank, why in sorted(ended.items()):
+    for rank in sorted(ended):
         own = [clue for clue in exits if clue.place.rank == rank]
-        host = next((clue.place.host for clue in own if clue.place.host), None)
-        target = case.placement.target_of_rank(rank)
-        if target.host is None and host is not None:
-            target = Target(TargetKind.RANK, name=f"rank {rank}", host=host, rank=rank)
-        suspects.append(suspect(target, min(0.5, 0.7 / len(ended)), own, fault=_fault(own)))
+        suspects.append(rank_suspect(case, rank, own, min(0.5, 0.7 / len(ended))))
     names = ", ".join(f"rank {rank} ({why})" for rank, why in sorted(ended.items())[:3])
     return Outcome(
         cls=VerdictClass.UNKNOWN,
@@ -88,10 +85,6 @@ def judge_exits(case: Case, job: str | None) -> Outcome | None:
 
 def _tells_exit(clue: Clue) -> bool:
     return clue.code.startswith(("torchrun-exit", "slurm-task-exit", "mpi-abort", "deepspeed-l"))
-
-
-def _fault(own: list[Clue]) -> str | None:
-    return own[0].code if own else "torchrun-exit-signal"
 
 
 def judge_nothing(case: Case) -> Outcome:

@@ -38,9 +38,10 @@ def desk(request: PageRequest) -> HttpResponse:
     data = request.GET.copy()
     data["status"] = status = request.GET.get("status") or OPEN
     chosen = IncidentFilter(data, queryset=selectors.incidents(), request=request)
-    wanted = selectors.with_answer(chosen.qs)
+    found = chosen.qs
     if status not in {"all", IncidentStatus.RESOLVED}:
-        wanted = selectors.worst_first(wanted)
+        found = selectors.worst_first(found)
+    wanted = selectors.with_answer(found)
     page = page_of(wanted, after=data.get("after", ""), size=PAGE_SIZE)
     context = {
         "rows": desk_rows(page.rows),

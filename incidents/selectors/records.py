@@ -1,25 +1,17 @@
-"""Reads: every queryset that a page, endpoint or admin list shows."""
+"""Reads of the records: lists, and one record with what belongs to it."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, TypedDict
 
 from django.db.models import (
-    Case,
     Count,
-    Exists,
-    IntegerField,
     Max,
-    OuterRef,
     Prefetch,
     Q,
     QuerySet,
-    Subquery,
-    Value,
-    When,
 )
 
-from incidents.choices import Action, DiagnosisState, IncidentStatus, Severity, SuspectRole
+from incidents.choices import DiagnosisState, IncidentStatus
 from incidents.models import (
     ApiToken,
     Attempt,
@@ -35,29 +27,15 @@ from incidents.models import (
     RankPlacement,
     Recommendation,
     Suspect,
-    User,
 )
-
-if TYPE_CHECKING:
-    from django_stubs_ext import WithAnnotations
 
 #: The longest that a transaction takes from writing an event to its end.
 SETTLING = timedelta(seconds=10)
-
-_SEVERITY_RANK = Case(
-    *[When(severity=severity, then=Value(rank)) for rank, severity in enumerate(Severity)],
-    output_field=IntegerField(),
-)
 
 
 def incidents() -> QuerySet[Incident]:
     """Every incident with what a list shows of it, newest first."""
     return Incident.objects.select_related("cluster", "job", "attempt", "assignee").order_by("-id")
-
-
-def desk() -> QuerySet[Incident]:
-    """Open incidents, worst first."""
-    return worst_first(incidents().exclude(status=IncidentStatus.RESOLVED))
 
 
 def incident_with_hosts() -> QuerySet[Incident]:
@@ -236,138 +214,3 @@ def tokens() -> QuerySet[ApiToken]:
 def runs_with_expired_lease(now: datetime) -> Sequence[Diagnosis]:
     """Runs whose worker has not been heard of for longer than its lease."""
     return list(Diagnosis.objects.filter(state=DiagnosisState.RUNNING, lease_expires_at__lt=now))
-
-
-def worst_first(incidents: QuerySet[Incident]) -> QuerySet[Incident]:
-    """By severity, then by the GPUs that stand idle, then the longest open."""
-    return incidents.annotate(severity_rank=_SEVERITY_RANK).order_by(
-        "severity_rank", "-gpu_count", "opened_at", "id"
-    )
-
-
-class AnswerFields(TypedDict):
-    """What `with_answer` adds to an incident."""
-
-    answer_id: int | None
-    undecided: bool
-
-
-if TYPE_CHECKING:
-    AnsweredIncident = WithAnnotations[Incident, AnswerFields]
-else:
-    AnsweredIncident = Incident
-
-
-def with_answer(incidents: QuerySet[Incident]) -> QuerySet[AnsweredIncident]:
-    """Adds `answer_id`, the newest finished run, and `undecided`, whether it waits for someone."""
-    runs = Diagnosis.objects.filter(incident=OuterRef("pk"), state=DiagnosisState.DONE)
-    waiting = Recommendation.objects.filter(diagnosis=OuterRef("answer_id")).exclude(
-        Q(action=Action.NONE) | Q(decisions__standing=True)
-    )
-    return incidents.annotate(
-        answer_id=Subquery(runs.order_by("-number").values("pk")[:1])
-    ).annotate(undecided=Exists(waiting))
-
-
-def recommendations_of(runs: Collection[int]) -> QuerySet[Recommendation]:
-    """What these runs recommend, with only the decisions that stand."""
-    standing = Decision.objects.filter(standing=True)
-    return (
-        Recommendation.objects.filter(diagnosis__in=runs)
-        .exclude(action=Action.NONE)
-        .order_by("diagnosis", "position")
-        .prefetch_related(Prefetch("decisions", queryset=standing))
-    )
-
-
-def top_suspects_of(runs: Collection[int]) -> QuerySet[Suspect]:
-    """The first suspect of each of these runs."""
-    return Suspect.objects.filter(diagnosis__in=runs, position=1)
-
-
-def last_change(incident: Incident) -> Event | None:
-    """The newest event by which a person changed the incident or decided about it."""
-    changes = Event.objects.filter(incident=incident, user__isnull=False)
-    return changes.exclude(verb__startswith="evidence.").order_by("-id").first()
-
-
-def latest_change() -> tuple[int, datetime | None]:
-    """The newest event and the newest change of any incident: same values, same desk."""
-    newest = Event.objects.aggregate(found=Max("id"))["found"] or 0
-    return newest, Incident.objects.aggregate(found=Max("updated_at"))["found"]
-
-
-def similar_incidents(incident: Incident, fault: str) -> QuerySet[Incident]:
-    """Other incidents whose newest answer names the same fault first, newest first."""
-    if not fault:
-        return incidents().none()
-    alike = Suspect.objects.filter(diagnosis=OuterRef("answer_id"), position=1, fault=fault)
-    return with_answer(incidents()).filter(Exists(alike)).exclude(pk=incident.pk)
-
-
-def owners() -> list[str]:
-    """Who owns jobs, by name."""
-    found = Job.objects.exclude(owner="").order_by("owner").values_list("owner", flat=True)
-    return list(found.distinct())
-
-
-def people() -> QuerySet[User]:
-    """Who can be given an incident."""
-    return User.objects.filter(is_active=True).order_by("username")
-
-
-def change_of(incident_id: int) -> tuple[object, ...]:
-    """What tells one state of an incident's page from another."""
-    newest = Event.objects.filter(incident=incident_id).aggregate(found=Max("id"))["found"]
-    changed = Incident.objects.filter(pk=incident_id).values_list("updated_at", flat=True).first()
-    run = Diagnosis.objects.filter(incident=incident_id).order_by("-number").first()
-    return newest, changed, (run.pk, run.state, run.attempts) if run else None
-
-
-def jobs_like(words: str) -> QuerySet[Job]:
-    """Jobs whose name, id or owner has these words."""
-    named = Q(name__icontains=words) | Q(external_id__icontains=words) | Q(owner__icontains=words)
-    return jobs().filter(named)
-
-
-def attempts_with_hosts(job: Job) -> QuerySet[Attempt]:
-    """The attempts of one job, newest first, with how many ranks on how many hosts."""
-    return attempts_of(job).annotate(
-        rank_count=Count("placements"), host_count=Count("placements__host", distinct=True)
-    )
-
-
-def placements_by_host(attempt: Attempt) -> QuerySet[RankPlacement]:
-    """Where each rank of an attempt runs, host by host."""
-    found = RankPlacement.objects.filter(attempt=attempt).select_related("host")
-    return found.order_by("host__normalised_name", "rank")
-
-
-def accusations_of(host: Host) -> QuerySet[Suspect]:
-    """Where the newest answers took a host for the cause, or possibly so, newest first."""
-    newest = Diagnosis.objects.filter(
-        incident=OuterRef("diagnosis__incident"), state=DiagnosisState.DONE
-    )
-    found = Suspect.objects.filter(
-        diagnosis__incident__cluster=host.cluster_id, target_host__iexact=host.name
-    ).exclude(role=SuspectRole.VICTIM)
-    return (
-        found.filter(diagnosis=Subquery(newest.order_by("-number").values("pk")[:1]))
-        .select_related("diagnosis__incident")
-        .order_by("-diagnosis__incident__opened_at")
-    )
-
-
-def placements_on(host: Host) -> QuerySet[Attempt]:
-    """The attempts that ran on a host, newest first, with how many of their ranks did."""
-    return (
-        Attempt.objects.filter(placements__host=host)
-        .select_related("job")
-        .annotate(rank_count=Count("placements"))
-        .order_by("-started_at", "-id")
-    )
-
-
-def events_of_host(host: Host) -> QuerySet[Event]:
-    """What happened to a host, newest first."""
-    return Event.objects.filter(host=host).select_related("incident").order_by("-id")
