@@ -27,7 +27,7 @@ UNIX_SOCKET_PATH_LIMIT = 103
 def positive(name: str, default: int) -> int:
     """A whole number above zero from the environment."""
     try:
-        value = env.int(name, default=default)
+        value = int(env.str(name, default=str(default)))
     except ValueError as error:
         raise ImproperlyConfigured(f"{name} must be a whole number above 0: {error}") from error
     if value <= 0:
@@ -81,6 +81,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "aegis_web.login.LoginRequired",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -132,9 +133,11 @@ LOGIN_REDIRECT_URL = "incidents:desk"
 LOGOUT_REDIRECT_URL = "login"
 AXES_FAILURE_LIMIT = positive("AEGIS_LOGIN_FAILURES", 10)
 AXES_COOLOFF_TIME = 0.25  # hours
+AXES_LOCKOUT_TEMPLATE = "registration/locked_out.html"
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SERVED_OVER_TLS
 SECURE_SSL_REDIRECT = SERVED_OVER_TLS
+SECURE_REDIRECT_EXEMPT = [r"^health$"]
 SECURE_HSTS_SECONDS = 31_536_000 if SERVED_OVER_TLS else 0
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if SERVED_OVER_TLS else None
 # Plotly writes style attributes; everything else comes from the project's own files.
@@ -207,7 +210,11 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "unacked_restore_interval": 5,
     "unacked_restore_throttle": 1,
     "socket_connect_timeout": 2,
-    "retry_policy": {"max_retries": 1, "interval_start": 0, "timeout": 1},
+    # A request must not wait for a broker that is down: the row is written, the sweeper sends it.
+    "max_retries": 1,
+    "interval_start": 0,
+    "interval_step": 0.1,
+    "interval_max": 0.2,
 }
 CELERY_TASK_PUBLISH_RETRY = False
 CELERY_DB_REUSE_MAX = 100
@@ -242,9 +249,35 @@ REST_FRAMEWORK = {
 SPECTACULAR_SETTINGS = {
     "TITLE": "Aegis",
     "VERSION": "1",
+    "DESCRIPTION": (
+        "Hand in the evidence of a broken training job, and read which node broke it, why, and "
+        "what to do. Send `Authorization: Bearer <token>`; every error is a problem document "
+        "(RFC 9457) whose `type` leads to its meaning; all times are RFC 3339 in UTC."
+    ),
     "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PERMISSIONS": ["incidents.api.permissions.RolePermission"],
     "SCHEMA_PATH_PREFIX": "/api/v1",
+    "COMPONENT_SPLIT_PATCH": False,
+    "ENUM_NAME_OVERRIDES": {
+        "JobState": "incidents.choices.JobState",
+        "AttemptEnd": "incidents.api.serializers.jobs.ATTEMPT_ENDS",
+        "HostState": "incidents.choices.HostState",
+        "DiagnosisState": "incidents.choices.DiagnosisState",
+        "IncidentKind": "incidents.choices.IncidentKind",
+        "IncidentStatus": "incidents.choices.IncidentStatus",
+        "EvidenceKind": "incidents.choices.EvidenceKind",
+        "TargetKind": "incidents.choices.TargetKind",
+        "DecisionKind": "incidents.choices.DecisionKind",
+        "Action": "incidents.choices.Action",
+        "Outcome": "incidents.choices.Outcome",
+        "Role": "incidents.choices.Role",
+        "SuspectRole": "incidents.choices.SuspectRole",
+        "VerdictClass": "incidents.choices.VerdictClass",
+        "SignatureClass": "diagnosis.api.serializers.CLASSES",
+        "Scope": "incidents.api.serializers.tokens.SCOPES",
+        "Severity": "incidents.choices.Severity",
+    },
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
 }
@@ -255,4 +288,5 @@ LOGGING = {
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": env.str("AEGIS_LOG_LEVEL", default="INFO")},
+    "loggers": {"axes.apps": {"level": "WARNING"}},
 }

@@ -1,8 +1,32 @@
 """Every address of the product."""
 
 from django.contrib import admin
-from django.urls import path
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.views import LoginView, LogoutView
+from django.urls import URLPattern, URLResolver, include, path, re_path
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+
+from aegis_web.health import health
+from incidents.api.viewsets.problems import NothingHere
+
+api: list[URLPattern | URLResolver] = [
+    path("", include("incidents.api.urls")),
+    path("", include("diagnosis.api.urls")),
+    path("schema", SpectacularAPIView.as_view(), name="schema"),
+    path(
+        "docs",
+        login_required(SpectacularSwaggerSplitView.as_view(url_name="schema")),
+        name="api-docs",
+    ),
+]
 
 urlpatterns = [
     path("admin/", admin.site.urls),
+    path("api/v1/", include(api)),
+    re_path(r"^api/", NothingHere.as_view()),
+    path("health", health, name="health"),
+    path("login", LoginView.as_view(redirect_authenticated_user=True), name="login"),
+    path("logout", LogoutView.as_view(), name="logout"),
+    path("", include("diagnosis.urls")),
+    path("", include("incidents.urls")),
 ]

@@ -19,7 +19,9 @@ def _own_settings(settings, tmp_path: Path) -> None:
         **settings.STORAGES,
         "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
     }
+    settings.WHITENOISE_AUTOREFRESH = True  # no collected files needed
     settings.AXES_ENABLED = False
+    settings.WHITENOISE_AUTOREFRESH = True  # collects nothing, and needs no folder
 
 
 @pytest.fixture(scope="session")

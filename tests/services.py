@@ -4,6 +4,7 @@ import os
 import pwd
 import shutil
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -31,9 +32,18 @@ def needed(program: str, package: str) -> str:
     return path
 
 
-def _as_service_user(command: Sequence[str]) -> list[str]:
+def _run_quietly(command: Sequence[str]) -> None:
     """PostgreSQL refuses to run as root: there the command runs as the package's own user."""
-    return ["runuser", "-u", "postgres", "--", *command] if os.geteuid() == 0 else list(command)
+    as_user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
+    subprocess.run([*as_user, *command], check=True, stdout=subprocess.DEVNULL, cwd="/")
+
+
+@contextmanager
+def open_folder() -> Iterator[Path]:
+    """A folder that the database's own user may enter; pytest's are closed to everyone else."""
+    with tempfile.TemporaryDirectory(prefix="aegis-") as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
 
 
 @contextmanager
@@ -47,16 +57,15 @@ def postgresql(folder: Path) -> Iterator[str]:
         user = pwd.getpwnam("postgres")
         os.chown(folder, user.pw_uid, user.pw_gid)
     data = folder / "data"
-    quiet = {"check": True, "stdout": subprocess.DEVNULL, "cwd": "/"}
     initdb = [str(programs / "initdb"), "-D", str(data), "-A", "trust", "-U", "aegis", "--no-sync"]
-    subprocess.run(_as_service_user(initdb), **quiet)
+    _run_quietly(initdb)
     options = f"-c listen_addresses= -c unix_socket_directories={folder} -c fsync=off"
     control = [str(programs / "pg_ctl"), "-D", str(data), "-l", str(folder / "log"), "-w"]
-    subprocess.run(_as_service_user([*control, "-o", options, "start"]), **quiet)
+    _run_quietly([*control, "-o", options, "start"])
     try:
-        yield f"postgres://aegis@%2F{str(folder).lstrip('/').replace('/', '%2F')}/postgres"
+        yield f"postgres://aegis@/{folder}/postgres"
     finally:
-        subprocess.run(_as_service_user([*control, "-m", "immediate", "stop"]), **quiet)
+        _run_quietly([*control, "-m", "immediate", "stop"])
 
 
 @contextmanager

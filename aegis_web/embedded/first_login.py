@@ -4,7 +4,6 @@ import secrets
 from pathlib import Path
 
 from incidents.choices import Role
-
 from incidents.models import User
 
 NAME = "admin"

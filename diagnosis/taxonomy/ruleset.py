@@ -13,6 +13,9 @@ from diagnosis.taxonomy.matcher import Matcher
 from diagnosis.taxonomy.rows import TaxonomyError, signature_from_row
 from diagnosis.taxonomy.signature import Signature
 
+#: libyaml's safe loader where the wheel brings it: ten times quicker, the same answers.
+_SAFE_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
 #: Fields that change no verdict and therefore no version.
 _NOT_VERSIONED = ("examples", "explanation", "source", "escalation_idea")
 
@@ -46,7 +49,7 @@ class Taxonomy:
     def from_yaml(cls, text: str | bytes) -> "Taxonomy":
         """A taxonomy from YAML: `signatures:` with a list of rows. Raises `TaxonomyError`."""
         try:
-            document = yaml.safe_load(text)
+            document = yaml.load(text, Loader=_SAFE_LOADER)  # noqa: S506 - a safe loader
         except yaml.YAMLError as error:
             raise TaxonomyError(f"not YAML: {error}") from error
         rows = document.get("signatures") if isinstance(document, dict) else None

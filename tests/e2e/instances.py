@@ -14,7 +14,7 @@ from pathlib import Path
 
 import httpx
 
-from tests.services import postgresql, redis_server
+from tests.services import open_folder, postgresql, redis_server
 
 ROOT = Path(__file__).resolve().parents[2]
 START_LIMIT = 90.0
@@ -121,13 +121,11 @@ def embedded(folder: Path, *options: str) -> Iterator[Instance]:
         process.wait(timeout=60)
 
 
-def _wait_for(
-    output: Path, pattern: str, process: subprocess.Popen[bytes]
-) -> tuple[str | None, ...]:
+def _wait_for(output: Path, pattern: str, process: subprocess.Popen[bytes]) -> tuple[str, ...]:
     deadline = time.monotonic() + START_LIMIT
     while time.monotonic() < deadline:
         if found := re.search(pattern, output.read_text()):
-            return found.groups()
+            return tuple(map(str, found.groups()))
         if process.poll() is not None:
             break
         time.sleep(0.1)
@@ -136,9 +134,13 @@ def _wait_for(
 
 @contextmanager
 def server(folder: Path) -> Iterator[Instance]:
-    """The server set-up: real PostgreSQL, real Redis, gunicorn; the worker is the test's to start."""
+    """The server set-up: real PostgreSQL, real Redis, gunicorn. The test starts the worker."""
     port = free_port()
-    with postgresql(folder / "postgres") as database, redis_server(folder / "redis") as broker:
+    with (
+        open_folder() as open_to_all,
+        postgresql(open_to_all / "postgres") as database,
+        redis_server(folder / "redis") as broker,
+    ):
         environment = _environment(
             folder,
             DATABASE_URL=database,
@@ -167,10 +169,8 @@ def server(folder: Path) -> Iterator[Instance]:
 
 
 def _first_admin(instance: Instance) -> None:
-    code = (
-        "from incidents.models import User;"
-        f"User.objects.create_user('{instance.username}', password='{instance.password}', role='admin')"
-    )
+    account = f"'{instance.username}', password='{instance.password}', role='admin'"
+    code = f"from incidents.models import User; User.objects.create_user({account})"
     instance.manage("shell", "-v", "0", "-c", code)
 
 

@@ -1,0 +1,1 @@
+"""REST over the knowledge (read) and the pictures of a diagnosis."""

@@ -1,0 +1,216 @@
+"""Stragglers: ranks whose own time between two collectives is longer than their peers'.
+
+The paper compares the time inside collectives (`TD(r) < α · mean(TD)`, Aegis NSDI '25): the slow
+rank has the shortest. Back-pressure spreads that over its whole replica, so here each rank's *own*
+time is compared first: from the moment its previous operation can have ended (its last member's
+arrival) to its arrival at the next.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diagnosis.collectives.merge import Merged
+from diagnosis.collectives.mismatch import first_of_each
+from diagnosis.collectives.settings import CollectiveSettings
+from diagnosis.core.collectives import Bools, Ints, RankDump
+
+Floats = NDArray[np.float64]
+
+#: Room for a sequence number beside the communicator's number in one 64-bit key.
+_SEQ_BITS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Straggler:
+    """A rank that arrives late again and again.
+
+    `late_ms` is its median delay where it was late, `times` how often, `of` out of how many
+    comparable operations, `share` the part of the recorded time that its delays take.
+    """
+
+    rank: int
+    late_ms: float
+    times: int
+    of: int
+    share: float
+    record_id: int
+    source: str
+    by_duration: bool = False
+
+
+def stragglers(merged: Merged, settings: CollectiveSettings) -> tuple[Straggler, ...]:
+    """The late ranks, worst first; empty when nobody is late by more than the usual spread."""
+    delays = _delays(merged)
+    found = _late(delays, merged, settings)
+    return found or _shortest_durations(merged, settings)
+
+
+@dataclass(frozen=True)
+class _Arrivals:
+    """Every launch of every rank in one row: where (`key`), when (ns), and the key before it."""
+
+    rank: Ints
+    key: Ints
+    before: Ints
+    at: Ints
+    record_id: Ints
+
+
+@dataclass(frozen=True)
+class _Delays:
+    """One row a launch: how much longer its rank took for it than its peers' median (ns)."""
+
+    rank: Ints
+    excess: Floats
+    record_id: Ints
+    at: Ints
+
+
+def _delays(merged: Merged) -> _Delays:
+    arrivals = _all_arrivals(merged)
+    if arrivals is None:
+        none = np.zeros(0, np.int64)
+        return _Delays(none, np.zeros(0), none, none)
+    places, number = np.unique(arrivals.key, return_inverse=True)
+    last = np.zeros(len(places), np.int64)
+    np.maximum.at(last, number, arrivals.at)
+    kept = arrivals.before >= 0
+    earlier = last[np.searchsorted(places, arrivals.before[kept])]
+    own = np.maximum(0, arrivals.at[kept] - earlier).astype(np.float64)
+    excess, shared = _beyond_peers(number[kept], own)
+    return _Delays(
+        arrivals.rank[kept][shared],
+        excess[shared],
+        arrivals.record_id[kept][shared],
+        arrivals.at[kept][shared],
+    )
+
+
+def _beyond_peers(place: Ints, own: Floats) -> tuple[Floats, Bools]:
+    """Each value minus the median of the *other* values at its place, and where there are any."""
+    order = np.lexsort((own, place))
+    ordered, places = own[order], place[order]
+    starts = np.flatnonzero(np.r_[True, places[1:] != places[:-1]])
+    sizes = np.diff(np.r_[starts, len(places)])
+    size, start = np.repeat(sizes, sizes), np.repeat(starts, sizes)
+    shared = size > 1
+    position = np.arange(len(places)) - start
+    others = [
+        ordered[np.where(shared, start + middle + (position <= middle), start)]
+        for middle in ((size - 2) // 2, (size - 1) // 2)
+    ]
+    excess, has_peers = np.empty(len(own)), np.empty(len(own), np.bool_)
+    excess[order] = ordered - (others[0] + others[1]) / 2
+    has_peers[order] = shared
+    return excess, has_peers
+
+
+def _all_arrivals(merged: Merged) -> _Arrivals | None:
+    found = [item for dump in merged.dumps if (item := _arrivals(merged, dump)) is not None]
+    if not found:
+        return None
+    columns = zip(*((f.rank, f.key, f.before, f.at, f.record_id) for f in found), strict=True)
+    return _Arrivals(*(np.concatenate(column) for column in columns))
+
+
+def _arrivals(merged: Merged, dump: RankDump) -> _Arrivals | None:
+    """This rank's collectives in the order of its program."""
+    entries = dump.entries
+    rows, numbers = [], []
+    for index, communicator in enumerate(merged.progress.communicators):
+        view = merged.views.get((index, dump.rank))
+        if view is not None and len(communicator.ranks) > 1:
+            firsts = first_of_each(entries.seq, view.rows)
+            firsts = firsts[entries.created_ns[firsts] > 0]
+            rows.append(firsts)
+            numbers.append(np.full(len(firsts), index, np.int64))
+    if not rows:
+        return None
+    row, number = np.concatenate(rows), np.concatenate(numbers)
+    order = np.argsort(row)
+    row, number = row[order], number[order]
+    key = (number << _SEQ_BITS) + np.clip(entries.seq[row], 0, (1 << _SEQ_BITS) - 1)
+    return _Arrivals(
+        rank=np.full(len(row), dump.rank, np.int64),
+        key=key,
+        before=np.r_[np.int64(-1), key[:-1]][: len(key)],
+        at=entries.created_ns[row],
+        record_id=entries.record_id[row],
+    )
+
+
+def _late(delays: _Delays, merged: Merged, settings: CollectiveSettings) -> tuple[Straggler, ...]:
+    if not len(delays.rank):
+        return ()
+    sigma = 1.4826 * float(np.median(np.abs(delays.excess)))
+    bound = max(settings.late_sigmas * sigma, settings.late_floor_ms * 1e6)
+    span = float(delays.at.max() - delays.at.min()) or 1.0
+    late = delays.excess > bound
+    found = []
+    for rank in np.unique(delays.rank[late]):
+        mine = late & (delays.rank == rank)
+        share = float(delays.excess[mine].sum()) / span
+        if mine.sum() < settings.late_times or share < settings.late_share:
+            continue
+        if not _persists(delays.at[mine], delays.at):
+            continue
+        worst = int(np.flatnonzero(mine)[np.argmax(delays.excess[mine])])
+        found.append(
+            Straggler(
+                rank=int(rank),
+                late_ms=float(np.median(delays.excess[mine])) / 1e6,
+                times=int(mine.sum()),
+                of=int((delays.rank == rank).sum()),
+                share=min(share, 1.0),
+                record_id=int(delays.record_id[worst]),
+                source=_source(merged, int(rank)),
+            )
+        )
+    found.sort(key=lambda item: (-item.share, item.rank))
+    return tuple(found) if len(found) <= len(merged.dumps) // 2 else ()
+
+
+def _persists(mine: Ints, everyone: Ints) -> bool:
+    """Late in at least two of the three thirds of the recorded time."""
+    first, last = int(everyone.min()), int(everyone.max())
+    third = np.clip((mine - first) * 3 // max(1, last - first), 0, 2)
+    return len(np.unique(third)) >= 2
+
+
+def _source(merged: Merged, rank: int) -> str:
+    return next(dump.source for dump in merged.dumps if dump.rank == rank)
+
+
+def _shortest_durations(merged: Merged, settings: CollectiveSettings) -> tuple[Straggler, ...]:
+    """With timing switched on: ranks far below the mean time inside the same collectives."""
+    by_rank = {dump.rank: dump.entries for dump in merged.dumps}
+    totals: dict[int, dict[int, tuple[float, int, int]]] = {}
+    for (index, rank), view in merged.views.items():
+        entries = by_rank[rank]
+        rows = view.rows[entries.duration_us[view.rows] > 0]
+        if len(rows) >= settings.late_times and not merged.progress.communicators[index].has_p2p:
+            total = float(entries.duration_us[rows].sum())
+            totals.setdefault(index, {})[rank] = (
+                total,
+                len(rows),
+                int(entries.record_id[rows[-1]]),
+            )
+    found: dict[int, Straggler] = {}
+    for spent in totals.values():
+        counts = {count for _, count, _ in spent.values()}
+        if len(spent) < 3 or max(counts) - min(counts) > 1:
+            continue
+        mean = sum(total for total, _, _ in spent.values()) / len(spent)
+        lowest = min(spent, key=lambda rank: (spent[rank][0], rank))
+        total, count, record = spent[lowest]
+        others = sorted(t for rank, (t, _, _) in spent.items() if rank != lowest)
+        if total < settings.duration_share * mean and total < settings.duration_share * others[0]:
+            saved = (others[len(others) // 2] - total) / 1000
+            found[lowest] = Straggler(
+                rank=lowest, late_ms=saved / count, times=count, of=count,
+                share=min(1.0, 1 - total / mean), record_id=record,
+                source=_source(merged, lowest), by_duration=True,
+            )  # fmt: skip
+    return tuple(sorted(found.values(), key=lambda item: (-item.share, item.rank)))

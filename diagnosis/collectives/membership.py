@@ -1,0 +1,139 @@
+"""Which ranks make up which communicator, from what dumps say and from what they leave out."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from diagnosis.collectives.operations import plain
+from diagnosis.core.collectives import RankDump
+from diagnosis.core.placement import Placement
+
+#: c10d's description of the group of all ranks; its name is "0" in a plain job.
+DEFAULT_DESCRIPTION = "default_pg"
+
+
+@dataclass(frozen=True, slots=True)
+class GroupKey:
+    """A communicator's identity: groups from `split_group` share a name and differ in ranks."""
+
+    name: str
+    ranks: tuple[int, ...]
+
+
+@dataclass
+class Membership:
+    """Group names as each rank uses them, resolved to communicators with their member ranks."""
+
+    world: tuple[int, ...]
+    keys: dict[int, dict[str, GroupKey]] = field(default_factory=dict)
+    descriptions: dict[GroupKey, str] = field(default_factory=dict)
+    members: dict[GroupKey, tuple[int, ...]] = field(default_factory=dict)
+    inferred: set[GroupKey] = field(default_factory=set)
+
+
+def membership_of(dumps: Sequence[RankDump], placement: Placement) -> Membership:
+    """All communicators of the dumps (one a rank, in rank order).
+
+    A group's ranks come from any rank's `pg_config`; where none has them (gloo leaves it empty),
+    they are the ranks with entries in it, all ranks for the default group, and where an all-gather
+    tells the group's size, the ranks without a dump that fill it up.
+    """
+    found = Membership(world=_world(dumps, placement))
+    declared = _declared(dumps)
+    seen: dict[str, set[int]] = {}
+    for dump in dumps:
+        keys = found.keys.setdefault(dump.rank, {})
+        for name, desc in dump.entries.groups:
+            key = _key(name, dump, declared)
+            keys[name] = key
+            _describe(found, key, desc)
+            if not key.ranks:
+                seen.setdefault(name, set()).add(dump.rank)
+        for name, group in dump.groups.items():
+            if group.ranks and (name or group.name):
+                key = GroupKey(name, tuple(sorted(group.ranks)))
+                keys.setdefault(name, key)
+                _describe(found, key, group.desc)
+    dumped = {dump.rank for dump in dumps}
+    absent = [rank for rank in found.world if rank not in dumped]
+    for key in found.descriptions:
+        if key.ranks:
+            found.members[key] = key.ranks
+        else:
+            found.inferred.add(key)
+            found.members[key] = _inferred(key, found, seen[key.name], dumps, absent)
+    return found
+
+
+def _world(dumps: Sequence[RankDump], placement: Placement) -> tuple[int, ...]:
+    """Every rank that is known of; c10d numbers them from 0 without a gap."""
+    known = {dump.rank for dump in dumps} | {place.rank for place in placement.places}
+    for dump in dumps:
+        for group in dump.groups.values():
+            known.update(group.ranks)
+    return tuple(range(max(known) + 1)) if known else ()
+
+
+def _declared(dumps: Sequence[RankDump]) -> Mapping[str, set[tuple[int, ...]]]:
+    declared: dict[str, set[tuple[int, ...]]] = {}
+    for dump in dumps:
+        for name, group in dump.groups.items():
+            if group.ranks and name:
+                declared.setdefault(name, set()).add(tuple(sorted(group.ranks)))
+    return declared
+
+
+def _key(name: str, dump: RankDump, declared: Mapping[str, set[tuple[int, ...]]]) -> GroupKey:
+    own = dump.groups.get(name)
+    if own is not None and own.ranks and name:
+        return GroupKey(name, tuple(sorted(own.ranks)))
+    fitting = [ranks for ranks in declared.get(name, ()) if dump.rank in ranks]
+    return GroupKey(name, fitting[0] if len(fitting) == 1 else ())
+
+
+def _describe(found: Membership, key: GroupKey, desc: str) -> None:
+    """The first description in alphabetical order, so that file order never matters."""
+    known = found.descriptions.get(key)
+    found.descriptions[key] = min(filter(None, (known, desc)), default="")
+
+
+def _inferred(
+    key: GroupKey,
+    found: Membership,
+    seen: set[int],
+    dumps: Sequence[RankDump],
+    absent: Sequence[int],
+) -> tuple[int, ...]:
+    if found.descriptions[key] == DEFAULT_DESCRIPTION:
+        return found.world
+    size = _size_from_gathers(key.name, dumps)
+    missing = size - len(seen)
+    if 0 < missing == len(absent):
+        return tuple(sorted({*seen, *absent}))
+    return tuple(sorted(seen))
+
+
+def _size_from_gathers(name: str, dumps: Sequence[RankDump]) -> int:
+    """How many ranks a group has, by how much larger an all-gather's output is; 0 if unknown."""
+    for dump in dumps:
+        entries = dump.entries
+        numbers = [index for index, group in enumerate(entries.groups) if group[0] == name]
+        for call in {
+            int(c) for c, g in zip(entries.call, entries.group, strict=True) if g in numbers
+        }:
+            signature = entries.calls[call]
+            if plain(signature.op).startswith("allgather") and len(signature.input_sizes) == 1:
+                sent = _elements(signature.input_sizes)
+                received = _elements(signature.output_sizes)
+                if sent and received % sent == 0:
+                    return received // sent
+    return 0
+
+
+def _elements(sizes: tuple[tuple[int, ...], ...]) -> int:
+    total = 0
+    for shape in sizes:
+        count = 1
+        for size in shape:
+            count *= size
+        total += count
+    return total

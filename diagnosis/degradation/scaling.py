@@ -1,0 +1,112 @@
+"""Metrics of all units on one scale, on which equal steps are equal relative changes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from diagnosis.core.metrics import FloatArray
+from diagnosis.degradation.catalogue import Direction, MetricDefinition, MetricKind
+
+BoolArray = npt.NDArray[np.bool_]
+
+#: Below this share of its usual level a gauge counts as being at zero.
+ZERO_SHARE = 0.1
+#: An unknown metric's own noise, times this, is the size below which a change means nothing.
+NOISE_SHARE = 2.0
+#: Counters are bursty by nature; this quantile over time is the height of a harmless burst.
+PEAK_QUANTILE = 0.97
+#: A level is read from about this many samples of each entity.
+LEVEL_SAMPLES = 16
+_TINY = 1e-9
+_SIGN = {Direction.LOW: -1.0, Direction.HIGH: 1.0, Direction.EITHER: 0.0}
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """`y = sign(x) · log(1 + |x| / unit)` per metric, and what the catalogue says about it.
+
+    Far above `unit` a step of 0.1 is a change of about 10 %; far below, the scale is linear, so
+    counters near zero and gauges that fall to zero stay finite. All arrays have shape
+    (metrics, 1), so that they broadcast over entities; `sign` is 1 where high is bad, -1 where low
+    is, 0 where both are.
+    """
+
+    unit: FloatArray
+    floor: FloatArray
+    sign: FloatArray
+    abnormal: BoolArray
+    activity: BoolArray
+
+    @cached_property
+    def either(self) -> npt.NDArray[np.intp]:
+        """Rows in which both directions are bad."""
+        return np.flatnonzero(self.sign[:, 0] == 0)
+
+    def __call__(self, values: FloatArray) -> FloatArray:
+        """Values of shape (metrics, entities) on the common scale; NaN stays NaN."""
+        scaled = np.abs(values)
+        scaled /= self.unit
+        scaled += np.float32(1.0)
+        np.log(scaled, out=scaled)
+        if bool((values < 0).any()):
+            np.copysign(scaled, values, out=scaled)
+        return scaled
+
+    def undo(self, scaled: float, metric: int) -> float:
+        """One value back in the metric's own unit."""
+        size = float(self.unit[metric, 0]) * float(np.expm1(min(abs(scaled), 80.0)))
+        return size if scaled >= 0 else -size
+
+
+def fit_scaling(values: FloatArray, definitions: Sequence[MetricDefinition]) -> Scaling:
+    """The scaling for metrics, from calm samples (metrics, entities, samples)."""
+    units = [
+        _unit(samples, definition) for samples, definition in zip(values, definitions, strict=True)
+    ]
+    return Scaling(
+        unit=_column(units, np.float32),
+        floor=_column([item.floor for item in definitions], np.float32),
+        sign=_column([_SIGN[item.bad] for item in definitions], np.float32),
+        abnormal=_column([item.kind is MetricKind.ABNORMAL for item in definitions], np.bool_),
+        activity=_column([item.kind is MetricKind.ACTIVITY for item in definitions], np.bool_),
+    )
+
+
+def _unit(samples: FloatArray, definition: MetricDefinition) -> float:
+    few = samples[:, :: max(1, samples.shape[1] // LEVEL_SAMPLES)]
+    present = few[np.isfinite(few)]
+    level = float(np.median(np.abs(present))) if present.size else 0.0
+    if definition.scale is not None:
+        return max(definition.scale, _usual_peak(samples))
+    unit = ZERO_SHARE * level
+    if not definition.known and present.size:
+        steps = np.diff(samples, axis=-1)
+        steps = steps[np.isfinite(steps)]
+        noise = 1.4826 * float(np.median(np.abs(steps))) / np.sqrt(2) if steps.size else 0.0
+        unit = max(unit, NOISE_SHARE * noise, 0.1 * float(np.mean(np.abs(present))))
+    return max(unit, _TINY)
+
+
+def _usual_peak(samples: FloatArray) -> float:
+    """What a typical entity exceeds in one sample out of thirty: the height of harmless bursts."""
+    ordered = np.sort(samples, axis=1)
+    present = np.count_nonzero(~np.isnan(ordered), axis=1)
+    at = np.maximum(np.ceil(PEAK_QUANTILE * present).astype(np.intp) - 1, 0)
+    peaks = ordered[np.arange(len(ordered)), at]
+    peaks = peaks[present > 0]
+    return float(np.median(peaks)) if peaks.size else 0.0
+
+
+def _column(items: Sequence[object], dtype: type[np.generic]) -> npt.NDArray[np.generic]:
+    return np.array(items, dtype=dtype)[:, None]
+
+
+def bad_size(distance: FloatArray, scaling: Scaling) -> FloatArray:
+    """Distances in the bad direction as positive numbers, in the good one as negative."""
+    size = distance * scaling.sign
+    both = scaling.either
+    size[both] = np.abs(distance[both])
+    return size

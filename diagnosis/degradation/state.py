@@ -1,0 +1,105 @@
+"""What the robust detector keeps between two ticks: a few small arrays and the open alarms."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from diagnosis.core.metrics import FloatArray
+from diagnosis.degradation.answers import FleetShift
+from diagnosis.degradation.catalogue import MetricDefinition
+from diagnosis.degradation.peers import Peers
+from diagnosis.degradation.recent import Recent
+from diagnosis.degradation.scaling import Scaling
+
+
+@dataclass(frozen=True)
+class Panel:
+    """What is watched: names, definitions and peers of a window, fixed while it is watched."""
+
+    metrics: tuple[str, ...]
+    hosts: tuple[str, ...]
+    devices: tuple[str | None, ...]
+    definitions: tuple[MetricDefinition, ...]
+    peers: Peers
+
+
+@dataclass
+class Smoothed:
+    """An exponential mean of every cell's distance to its peers, and how it usually varies.
+
+    All arrays are (metrics, entities): `mean` and its usual `variance` on the common scale; `usual`
+    the deviation that it is measured in now, `edge` the bound that follows; `run` the seconds for
+    which it has been out of bounds without a break.
+    """
+
+    mean: FloatArray
+    variance: FloatArray
+    usual: FloatArray
+    edge: FloatArray
+    run: FloatArray
+
+
+@dataclass
+class Common:
+    """What the peers do together, (metrics, groups broadcast to entities or 1).
+
+    `level` is the usual height, `mean` the present distance to it, `variance` how that usually
+    varies, `run` the seconds for which it has been away.
+    """
+
+    level: FloatArray
+    mean: FloatArray
+    variance: FloatArray
+    run: FloatArray
+
+
+@dataclass
+class Jumps:
+    """How far cells of a small group jump between samples: now and usually, (metrics, 1)."""
+
+    last: FloatArray
+    mean: FloatArray
+    usual: FloatArray
+
+
+@dataclass
+class Alarm:
+    """A host that was named: when, since when, and how far each of its metrics went."""
+
+    time: float
+    onset: float
+    last_hot: float
+    shifts: dict[tuple[int, int], tuple[float, float, float, float]] = field(default_factory=dict)
+    recovered: float | None = None
+
+
+@dataclass
+class Watch:
+    """The detector's state; (metrics, entities) arrays are in the order of `panel.peers`.
+
+    `offset` is each cell's usual position over what its peers do together, `age` the seconds of own
+    past behind it; `recent` holds the last two samples, `turned` is
+    when the fleet last turned as a whole, `left` when it left its usual level, `elsewhere` when it
+    was last seen away from it. `advance` changes a state in place.
+    """
+
+    panel: Panel
+    scaling: Scaling
+    start: float
+    time: float
+    offset: FloatArray
+    age: FloatArray
+    recent: Recent
+    fast: Smoothed
+    slow: Smoothed
+    common: Common
+    jumps: Jumps | None = None
+    turned: float = -np.inf
+    left: float = -np.inf
+    elsewhere: float = -np.inf
+    alarms: dict[int, Alarm] = field(default_factory=dict)
+    near: dict[int, Alarm] = field(default_factory=dict)
+    fleet_wide: list[FleetShift] = field(default_factory=list)
+    step: float = 0.0
+    ticks: int = 0
+    youngest: float = 0.0

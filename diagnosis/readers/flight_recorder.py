@@ -1,0 +1,110 @@
+"""Reader of PyTorch Flight Recorder dumps, pickle or JSON (torch's c10d/FlightRecorder).
+
+The bytes are opened in a child process only (`child_process`, `flight_recorder_child`); what comes
+back are plain columns.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from diagnosis.core.collectives import (
+    Bools,
+    Counters,
+    Entries,
+    Group,
+    Ints,
+    RankDump,
+    Signature,
+    SourceFrame,
+)
+from diagnosis.core.diagnosis import Skipped
+from diagnosis.core.evidence import Evidence
+from diagnosis.readers.child_process import Answer, ChildLimits, ChildReader
+from diagnosis.readers.errors import UnreadableEvidence
+from diagnosis.readers.flight_recorder_plain import COLUMNS
+from diagnosis.readers.origin import origin_of
+
+_CHILD = "diagnosis.readers.flight_recorder_child"
+_NO_RANK = (
+    "no rank: neither the dump nor its name tells which rank wrote it; name the file "
+    "…rank_<rank> or give the rank with the upload"
+)
+
+
+def read_dumps(
+    evidence: Sequence[Evidence], *, limits: ChildLimits | None = None
+) -> tuple[list[RankDump], list[Skipped]]:
+    """All dumps that can be read, and why the others cannot; never raises for bad content.
+
+    One child process reads them one after another; when it dies on a dump, that dump is skipped
+    and a new child goes on with the next.
+    """
+    dumps: list[RankDump] = []
+    skipped: list[Skipped] = []
+    with ChildReader(_CHILD, limits or ChildLimits()) as child:
+        for item in evidence:
+            try:
+                dumps.append(_dump(item, child.read(item)))
+            except UnreadableEvidence as error:
+                skipped.append(Skipped(item.name, str(error)))
+            except (OSError, EOFError, ValueError) as error:
+                skipped.append(Skipped(item.name, f"cannot be opened: {error}"))
+    return dumps, skipped
+
+
+def _dump(item: Evidence, answer: Answer) -> RankDump:
+    head: dict[str, Any] = answer.header
+    origin = origin_of(item)
+    rank = origin.rank if head["rank"] is None else int(head["rank"])
+    if rank is None or rank < 0:
+        raise UnreadableEvidence(_NO_RANK)
+    return RankDump(
+        rank=rank,
+        source=item.name,
+        version=_version(head["version"]),
+        entries=_entries(head, answer.columns),
+        host=head["host"] or origin.host,
+        library=head["library"],
+        groups={name: Group(name, desc, tuple(ranks)) for name, desc, ranks in head["groups"]},
+        status={pg_id: Counters(*counters) for pg_id, *counters in head["status"]},
+    )
+
+
+def _entries(head: dict[str, Any], columns: bytes) -> Entries:
+    rows = int(head["rows"])
+    block = np.frombuffer(columns, np.int64).reshape(len(COLUMNS), rows)
+    if rows:
+        block = block[:, np.argsort(block[0], kind="stable")]
+    by_name: dict[str, Ints] = dict(zip(COLUMNS, block, strict=True))
+    retired: Bools = by_name.pop("retired").astype(np.bool_)
+    is_p2p: Bools = by_name.pop("is_p2p").astype(np.bool_)
+    return Entries(
+        **by_name,
+        retired=retired,
+        is_p2p=is_p2p,
+        groups=tuple((name, desc) for name, desc in head["group_names"]),
+        calls=tuple(_signature(call) for call in head["calls"]),
+        backends=tuple(head["backends"]),
+        stacks=tuple(tuple(SourceFrame(*frame) for frame in stack) for stack in head["stacks"]),
+    )
+
+
+def _signature(call: Sequence[Any]) -> Signature:
+    op, inputs, outputs, input_dtypes, output_dtypes = call
+    return Signature(
+        op=op,
+        input_sizes=tuple(tuple(shape) for shape in inputs),
+        output_sizes=tuple(tuple(shape) for shape in outputs),
+        input_dtypes=tuple(input_dtypes),
+        output_dtypes=tuple(output_dtypes),
+    )
+
+
+def _version(text: str) -> tuple[int, int]:
+    """ "2.10" as (2, 10), so that versions compare as numbers; (0, 0) where it is no version."""
+    major, _, minor = text.partition(".")
+    if major.isdecimal() and minor.isdecimal():
+        return int(major), int(minor)
+    return 0, 0

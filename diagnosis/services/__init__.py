@@ -1,0 +1,1 @@
+"""Where the engine meets the records: evidence in, answers back, knowledge from the database."""

@@ -1,0 +1,117 @@
+"""The demo: a believable small cluster whose jobs break, told through the real ingest path."""
+
+import io
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+
+from diagnosis.simulator.scenarios import simulate
+from diagnosis.simulator.simulation import Simulation
+from incidents.choices import IncidentKind, Severity, Source
+from incidents.models import Attempt, Incident
+from incidents.roles import Actor
+from incidents.services.diagnoses import request_diagnosis
+from incidents.services.evidence import attach_evidence
+from incidents.services.incidents import open_incident
+from incidents.services.jobs import Layout, PlacedRank, register_job, start_attempt
+
+CLUSTER = "demo"
+HOSTS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """One incident of the demo: which job broke how, and how long ago it began."""
+
+    job: str
+    owner: str
+    title: str
+    scenario: str
+    kind: IncidentKind
+    severity: Severity
+    age: timedelta
+    seed: int
+
+
+STORIES = (
+    Story(
+        job="llama-pretrain-70b",
+        owner="foundation-models",
+        title="llama-pretrain-70b crashed",
+        scenario="gpu_fallen_off_bus",
+        kind=IncidentKind.CRASH,
+        severity=Severity.HIGH,
+        age=timedelta(hours=3, minutes=10),
+        seed=11,
+    ),
+    Story(
+        job="llama-pretrain-70b",
+        owner="foundation-models",
+        title="llama-pretrain-70b stands still",
+        scenario="hang_compute",
+        kind=IncidentKind.HANG,
+        severity=Severity.CRITICAL,
+        age=timedelta(minutes=14),
+        seed=7,
+    ),
+    Story(
+        job="vlm-sft-12",
+        owner="multimodal",
+        title="vlm-sft-12 crashed",
+        scenario="cuda_oom",
+        kind=IncidentKind.CRASH,
+        severity=Severity.MEDIUM,
+        age=timedelta(minutes=41),
+        seed=5,
+    ),
+)
+
+
+def fill(*, now: datetime) -> Iterator[Incident]:
+    """Tell every story, yielding each incident when its diagnosis is requested.
+
+    Running it again starts further attempts of the same jobs, as a scheduler would.
+    """
+    actor = Actor.system("demo", source=Source.CLI)
+    for story in STORIES:
+        simulation = _simulated(story, now)
+        attempt = _attempt(actor, story, simulation)
+        onset = simulation.truth.onset
+        incident, _ = open_incident(
+            actor=actor,
+            title=story.title,
+            kind=story.kind,
+            severity=story.severity,
+            source="demo",
+            attempt=attempt,
+            onset_at=datetime.fromtimestamp(onset, UTC) if onset else None,
+        )
+        for name, content in simulation.files.items():
+            attach_evidence(actor=actor, incident=incident, name=name, stream=io.BytesIO(content))
+        request_diagnosis(actor=actor, incident=incident)
+        yield incident
+
+
+def _simulated(story: Story, now: datetime) -> Simulation:
+    """The story's job, started so that it breaks `age` before now."""
+    began = (now - story.age).timestamp()
+    rehearsal = simulate(story.scenario, seed=story.seed, hosts=HOSTS, started_at=0.0)
+    offset = rehearsal.truth.onset or 0.0
+    return simulate(story.scenario, seed=story.seed, hosts=HOSTS, started_at=began - offset)
+
+
+def _attempt(actor: Actor, story: Story, simulation: Simulation) -> Attempt:
+    layout = simulation.run.job.layout
+    job = register_job(
+        actor=actor,
+        external_id=story.job,
+        source="demo",
+        cluster=CLUSTER,
+        name=story.job,
+        owner=story.owner,
+        framework="PyTorch",
+        layout=Layout(tp_size=layout.tp, pp_size=layout.pp, dp_size=layout.dp),
+    )
+    placement = [PlacedRank(**asdict(place)) for place in simulation.placement.places]
+    started = datetime.fromtimestamp(simulation.run.job.start_ns / 1e9, UTC)
+    return start_attempt(actor=actor, job=job, started_at=started, placement=placement)

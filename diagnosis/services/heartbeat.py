@@ -1,0 +1,47 @@
+"""The sign of life of a run, given by a thread while the engine works."""
+
+import logging
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.conf import settings
+from django.db import DatabaseError, connection
+
+from incidents.exceptions import LeaseLost
+from incidents.services import diagnoses
+
+logger = logging.getLogger(__name__)
+
+#: Signs of life in the time of one lease.
+_BEATS = 3
+
+
+@contextmanager
+def kept_alive(*, pk: int, owner: str, every: float | None = None) -> Iterator[None]:
+    """Extends the run's lease every `every` seconds (a third of the lease) until the block ends."""
+    pause = settings.DIAGNOSIS_LEASE_SECONDS / _BEATS if every is None else every
+    stop = threading.Event()
+    thread = threading.Thread(
+        target=_beat, args=(pk, owner, pause, stop), name=f"lease-{pk}", daemon=True
+    )
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def _beat(pk: int, owner: str, pause: float, stop: threading.Event) -> None:
+    try:
+        while not stop.wait(pause):
+            try:
+                diagnoses.extend_lease(pk=pk, owner=owner)
+            except DatabaseError as error:
+                logger.warning("Diagnosis %s: a sign of life failed (%s)", pk, error)
+                connection.close()
+    except LeaseLost:
+        logger.info("Diagnosis %s was taken from %s", pk, owner)
+    finally:
+        connection.close()

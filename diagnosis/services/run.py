@@ -1,0 +1,101 @@
+"""One run of the diagnosis, from claiming its row to storing its answer."""
+
+import logging
+import os
+import socket
+import uuid
+from collections.abc import Iterable, Mapping
+from typing import Protocol
+
+from django.db import transaction
+
+from diagnosis.core.diagnosis import Diagnosis
+from diagnosis.core.evidence import Evidence
+from diagnosis.core.placement import Placement
+from diagnosis.core.words import EvidenceKind
+from diagnosis.engine import diagnose
+from diagnosis.models import ProgressPicture
+from diagnosis.readers.compression import decompressed
+from diagnosis.readers.kinds import kind_of
+from diagnosis.services import taxonomy
+from diagnosis.services.answers import plain, result_from
+from diagnosis.services.evidence import evidence_of, placement_of
+from diagnosis.services.heartbeat import kept_alive
+from diagnosis.taxonomy.ruleset import Taxonomy
+from incidents import models
+from incidents.exceptions import LeaseLost
+from incidents.services import diagnoses
+
+logger = logging.getLogger(__name__)
+
+
+class Engine(Protocol):
+    """What `diagnosis.engine.diagnose` is."""
+
+    def __call__(
+        self,
+        evidence: Iterable[Evidence],
+        *,
+        placement: Placement | None = None,
+        taxonomy: Taxonomy | None = None,
+    ) -> Diagnosis: ...
+
+
+def run(pk: int, *, engine: Engine = diagnose) -> bool:
+    """Runs one diagnosis; False where another worker has it, took it over, or it has ended.
+
+    Whatever goes wrong ends in the row's state with words for a person. Nothing that takes long
+    happens inside a transaction.
+    """
+    owner = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
+    if not diagnoses.claim(pk=pk, owner=owner):
+        return False
+    try:
+        with kept_alive(pk=pk, owner=owner):
+            _judge(pk, owner, engine)
+    except LeaseLost:
+        logger.info("Diagnosis %s: another worker's answer stands", pk)
+        return False
+    except Exception as error:
+        logger.exception("Diagnosis %s failed", pk)
+        return _fail(pk, owner, error)
+    return True
+
+
+def _fail(pk: int, owner: str, error: Exception) -> bool:
+    reason = f"{type(error).__name__}: {error}".removesuffix(": ")
+    try:
+        diagnoses.fail(pk=pk, owner=owner, error=f"The engine stopped with an error: {reason}")
+    except LeaseLost:
+        return False
+    return True
+
+
+def _judge(pk: int, owner: str, engine: Engine) -> None:
+    row = models.Diagnosis.objects.select_related("incident__attempt").get(pk=pk)
+    found = evidence_of(row.incident)
+    rules = taxonomy.current()
+    answer = engine(
+        [evidence for _, evidence in found.values()],
+        placement=placement_of(row.incident),
+        taxonomy=rules.taxonomy,
+    )
+    result = result_from(
+        answer,
+        records={name: record for name, (record, _) in found.items()},
+        kinds={name: _kind(evidence) for name, (_, evidence) in found.items()},
+        fault_codes=rules.fault_codes,
+    )
+    with transaction.atomic():
+        stored = diagnoses.store_result(pk=pk, owner=owner, result=result)
+        picture = answer.pictures.get("collective_progress")
+        if isinstance(picture, Mapping):
+            ProgressPicture.objects.create(diagnosis=stored, data=plain(picture))
+
+
+def _kind(evidence: Evidence) -> str:
+    """What the file holds; unknown where it cannot be opened."""
+    try:
+        return kind_of(decompressed(evidence)).value
+    except (OSError, EOFError, ValueError):
+        return EvidenceKind.UNKNOWN.value

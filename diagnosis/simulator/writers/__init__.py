@@ -1,0 +1,1 @@
+"""What each program leaves behind, byte for byte in its own form."""

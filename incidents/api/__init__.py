@@ -1,0 +1,1 @@
+"""REST `/api/v1/`: thin viewsets over services and selectors."""

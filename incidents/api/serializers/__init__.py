@@ -1,0 +1,1 @@
+"""What goes in and out, one kind of record a file."""

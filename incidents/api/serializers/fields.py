@@ -1,0 +1,54 @@
+"""Fields that several serializers share."""
+
+from datetime import datetime
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from incidents.choices import VerdictClass
+
+
+class InstantField(serializers.DateTimeField):
+    """An instant, RFC 3339: shown in UTC, taken only with its offset from UTC."""
+
+    default_error_messages = {"naive": "Say the offset from UTC: 2026-11-30T16:00:00Z."}
+
+    def enforce_timezone(self, value: datetime) -> datetime:
+        """Refuses a time that could be anywhere."""
+        if value.tzinfo is None:
+            self.fail("naive")
+        return super().enforce_timezone(value)
+
+
+#: The contract's classes; empty while none is known.
+CAUSES = [("", "not known yet"), *VerdictClass.choices]
+
+
+@extend_schema_field({"oneOf": [{"type": "integer"}, {"type": "string"}, {"type": "null"}]})
+class GpuField(serializers.Field):  # type: ignore[type-arg]
+    """A GPU by its index, UUID or PCI address."""
+
+    default_error_messages = {"invalid": "Give the GPU's index, UUID or PCI address."}
+
+    def to_internal_value(self, data: Any) -> str | int:
+        whole = isinstance(data, int) and not isinstance(data, bool) and data >= 0
+        text = isinstance(data, str) and 0 < len(data.strip()) <= 100 and "\x00" not in data
+        if not whole and not text:
+            self.fail("invalid")
+        return data  # type: ignore[no-any-return]
+
+    def to_representation(self, value: Any) -> str | int | None:
+        if value in {"", None}:
+            return None
+        return int(value) if str(value).isdecimal() else str(value)
+
+
+class WithClass(serializers.Serializer[Any]):
+    """Adds `class`, the contract's word for the cause, which Python does not take as a name."""
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        """The declared fields, the second place given to `class`; empty while none is known."""
+        cause = serializers.ChoiceField(choices=CAUSES, source="verdict_class")
+        (first, field), *rest = super().get_fields().items()
+        return {first: field, "class": cause, **dict(rest)}

@@ -1,0 +1,111 @@
+"""Evidence: bytes by their hash, and what an incident calls them."""
+
+from typing import Any, ClassVar, NoReturn
+
+from django.db import models
+from django.utils import timezone
+
+from incidents.choices import EvidenceKind, ParseStatus, Source
+from incidents.exceptions import AppendOnly
+from incidents.models.constraints import one_of, ordered
+from incidents.models.incident import Incident
+from incidents.roles import Capability
+
+#: What reading a piece of evidence may fill in afterwards; nothing else of it ever changes.
+READING_FIELDS = frozenset({"kind", "parse_status", "parse_reason", "began_at", "ended_at"})
+
+
+class Blob(models.Model):
+    """Stored bytes, found by their SHA-256; `stored_size` is what they take on disk."""
+
+    edited_by: ClassVar[Capability] = Capability.RESPOND
+
+    sha256 = models.CharField(max_length=64, unique=True)
+    size = models.PositiveBigIntegerField()
+    stored_size = models.PositiveBigIntegerField()
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(sha256__regex=r"^[0-9a-f]{64}$"), name="blob_sha256_form"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.sha256[:12]
+
+
+class EvidenceQuerySet(models.QuerySet["Evidence"]):
+    """Reads and appends, and what reading fills in."""
+
+    def update(self, **kwargs: Any) -> int:
+        if not set(kwargs) <= READING_FIELDS:
+            raise AppendOnly("Evidence is kept as it was handed in.")
+        return super().update(**kwargs)
+
+    def delete(self) -> NoReturn:
+        raise AppendOnly("Evidence is kept as it was handed in.")
+
+
+class Evidence(models.Model):
+    """One file handed in for an incident. Immutable, apart from what reading it tells.
+
+    `declared_kind` is the uploader's word, which the engine trusts; `kind` what reading found.
+    """
+
+    edited_by: ClassVar[Capability] = Capability.RESPOND
+
+    incident = models.ForeignKey(Incident, on_delete=models.PROTECT, related_name="evidence")
+    blob = models.ForeignKey(Blob, on_delete=models.PROTECT, related_name="evidence")
+    name = models.CharField(max_length=500)
+    kind = models.CharField(
+        max_length=32, choices=EvidenceKind.choices, default=EvidenceKind.UNKNOWN
+    )
+    declared_kind = models.CharField(max_length=32, choices=EvidenceKind.choices, blank=True)
+    host = models.CharField(max_length=255, blank=True)
+    rank = models.PositiveIntegerField(null=True, blank=True)
+    job_label = models.CharField(max_length=200, blank=True)
+    began_at = models.DateTimeField(null=True, blank=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+    parse_status = models.CharField(
+        max_length=16, choices=ParseStatus.choices, default=ParseStatus.PENDING
+    )
+    parse_reason = models.TextField(blank=True)
+    uploaded_by = models.CharField(max_length=200)
+    source = models.CharField(max_length=16, choices=Source.choices)
+    uploaded_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects: ClassVar[models.Manager["Evidence"]] = EvidenceQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["incident", "name", "id"]
+        verbose_name_plural = "evidence"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["incident", "blob", "name"], name="evidence_once_per_incident"
+            ),
+            models.CheckConstraint(condition=~models.Q(name=""), name="evidence_named"),
+            models.CheckConstraint(
+                condition=~models.Q(parse_status=ParseStatus.SKIPPED) | ~models.Q(parse_reason=""),
+                name="evidence_skipped_with_reason",
+            ),
+            ordered("began_at", "ended_at", name="evidence_ends_after_begin"),
+            one_of("kind", EvidenceKind, name="evidence_kind_known"),
+            one_of("declared_kind", EvidenceKind, name="evidence_declared_kind_known", blank=True),
+            one_of("parse_status", ParseStatus, name="evidence_parse_known"),
+            one_of("source", Source, name="evidence_source_known"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Refuses changes beyond `READING_FIELDS`."""
+        changed = kwargs.get("update_fields")
+        if not self._state.adding and (changed is None or not set(changed) <= READING_FIELDS):
+            raise AppendOnly(f"Evidence {self.name} is kept as it was handed in.")
+        super().save(*args, **kwargs)
+
+    def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise AppendOnly(f"Evidence {self.name} is kept as it was handed in.")

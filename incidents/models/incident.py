@@ -1,0 +1,134 @@
+"""The incident: what people open, act on and close."""
+
+from datetime import datetime
+from typing import ClassVar
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+from incidents.choices import (
+    DiagnosisState,
+    IncidentKind,
+    IncidentStatus,
+    Resolution,
+    Severity,
+    VerdictClass,
+)
+from incidents.models.constraints import one_of, share
+from incidents.models.job import Attempt, Job
+from incidents.models.topology import Cluster, Host
+from incidents.roles import Capability
+
+
+class Incident(models.Model):
+    """Something that went wrong with a job or hosts.
+
+    `version` counts the changes that people make, so that the second of two is told. The fields
+    from `verdict_class` on repeat the newest finished diagnosis for the desk.
+    """
+
+    edited_by: ClassVar[Capability] = Capability.RESPOND
+
+    title = models.CharField(max_length=300)
+    kind = models.CharField(max_length=16, choices=IncidentKind.choices, default=IncidentKind.NONE)
+    severity = models.CharField(max_length=16, choices=Severity.choices, default=Severity.MEDIUM)
+    status = models.CharField(
+        max_length=16, choices=IncidentStatus.choices, default=IncidentStatus.TRIGGERED
+    )
+    resolution = models.CharField(max_length=16, choices=Resolution.choices, blank=True)
+    resolution_note = models.TextField(blank=True)
+    source = models.CharField(max_length=50, blank=True)
+    dedup_key = models.CharField(max_length=255, blank=True)
+    version = models.PositiveIntegerField(default=1, editable=False)
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.PROTECT, related_name="incidents")
+    job = models.ForeignKey(
+        Job, null=True, blank=True, on_delete=models.PROTECT, related_name="incidents"
+    )
+    attempt = models.ForeignKey(
+        Attempt, null=True, blank=True, on_delete=models.PROTECT, related_name="incidents"
+    )
+    hosts = models.ManyToManyField(Host, blank=True, related_name="incidents")
+    gpu_count = models.PositiveIntegerField("GPUs that stand idle", default=0)
+    assignee = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="assigned_incidents",
+    )
+    merged_into = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.PROTECT, related_name="merged"
+    )
+
+    onset_at = models.DateTimeField(null=True, blank=True)
+    opened_at = models.DateTimeField(default=timezone.now)
+    acknowledged_at = models.DateTimeField(null=True, blank=True)
+    mitigated_at = models.DateTimeField(null=True, blank=True)
+    resolved_at = models.DateTimeField(null=True, blank=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    verdict_class = models.CharField(max_length=16, choices=VerdictClass.choices, blank=True)
+    verdict_summary = models.TextField(blank=True)
+    confidence = models.FloatField(null=True, blank=True)
+    suspect_name = models.CharField(max_length=300, blank=True)
+    suspect_score = models.FloatField(null=True, blank=True)
+    diagnosis_state = models.CharField(max_length=16, choices=DiagnosisState.choices, blank=True)
+
+    class Meta:
+        ordering = ["-id"]
+        indexes = [
+            models.Index(fields=["status", "-opened_at"], name="incident_desk"),
+            models.Index(fields=["-opened_at"], name="incident_by_time"),
+        ]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["dedup_key"],
+                condition=~models.Q(status=IncidentStatus.RESOLVED) & ~models.Q(dedup_key=""),
+                name="incident_key_open_once",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(status=IncidentStatus.RESOLVED, resolved_at__isnull=False)
+                & ~models.Q(resolution="")
+                | ~models.Q(status=IncidentStatus.RESOLVED)
+                & models.Q(resolved_at__isnull=True, resolution=""),
+                name="incident_resolved_with_resolution",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(merged_into__isnull=True)
+                | ~models.Q(merged_into=models.F("id")),
+                name="incident_not_merged_into_itself",
+            ),
+            one_of("kind", IncidentKind, name="incident_kind_known"),
+            one_of("severity", Severity, name="incident_severity_known"),
+            one_of("status", IncidentStatus, name="incident_status_known"),
+            one_of("resolution", Resolution, name="incident_resolution_known", blank=True),
+            one_of("verdict_class", VerdictClass, name="incident_class_known", blank=True),
+            one_of("diagnosis_state", DiagnosisState, name="incident_run_known", blank=True),
+            share("confidence", name="incident_confidence_share", null=True),
+            share("suspect_score", name="incident_score_share", null=True),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.reference} {self.title}"
+
+    @property
+    def reference(self) -> str:
+        """The public number that people write in tickets."""
+        return f"INC-{self.pk}"
+
+    @property
+    def is_open(self) -> bool:
+        return self.status != IncidentStatus.RESOLVED
+
+    @property
+    def began_at(self) -> datetime:
+        """When it began, as far as is known."""
+        return self.onset_at or self.opened_at
+
+    @property
+    def gpu_hours_lost(self) -> float:
+        """GPUs times hours from the beginning to the mitigation, the end, or now."""
+        until = self.mitigated_at or self.resolved_at or timezone.now()
+        return self.gpu_count * max((until - self.began_at).total_seconds(), 0.0) / 3600

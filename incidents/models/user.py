@@ -1,0 +1,48 @@
+"""People."""
+
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from django.contrib.auth.models import AbstractUser, UserManager
+from django.db import models
+
+from incidents.choices import Role
+from incidents.models.constraints import one_of
+from incidents.roles import STAFF_ROLES, Capability
+
+
+class PeopleManager(UserManager["User"]):
+    """Makes users; a superuser is an administrator."""
+
+    def create_superuser(
+        self,
+        username: str,
+        email: str | None = None,
+        password: str | None = None,
+        **extra_fields: Any,
+    ) -> "User":
+        extra_fields["role"] = Role.ADMIN
+        return super().create_superuser(username, email, password, **extra_fields)
+
+
+class User(AbstractUser):
+    """A person or service with a role, from which Django's own flags follow."""
+
+    edited_by: ClassVar[Capability] = Capability.ADMINISTER
+    read_by: ClassVar[Capability] = Capability.ADMINISTER
+
+    role = models.CharField(max_length=16, choices=Role.choices, default=Role.VIEWER)
+    time_zone = models.CharField(max_length=64, blank=True)
+
+    objects: ClassVar[PeopleManager] = PeopleManager()
+
+    class Meta(AbstractUser.Meta):
+        constraints = [one_of("role", Role, name="user_role_known")]
+
+    def save(self, *args: Any, update_fields: Iterable[str] | None = None, **kwargs: Any) -> None:
+        """Derives `is_staff` and `is_superuser` from the role: there is one place to look."""
+        self.is_staff = Role(self.role) in STAFF_ROLES
+        self.is_superuser = self.role == Role.ADMIN
+        if update_fields is not None and "role" in set(update_fields):
+            update_fields = {*update_fields, "is_staff", "is_superuser"}
+        super().save(*args, update_fields=update_fields, **kwargs)

@@ -1,0 +1,159 @@
+"""Deciding about recommendations, and noting what came of it."""
+
+from collections.abc import Mapping
+
+from django.db import transaction
+from django.utils import timezone
+
+from incidents.choices import Action, DecisionKind, HostState, Outcome
+from incidents.commands import commands_for
+from incidents.exceptions import InvalidInput, StaleVersion
+from incidents.models import Decision, Host, Incident, Recommendation
+from incidents.roles import Actor, Capability
+from incidents.services import topology
+from incidents.services.events import record
+
+
+@transaction.atomic
+def decide(
+    *,
+    actor: Actor,
+    recommendation: Recommendation,
+    kind: DecisionKind,
+    reason: str = "",
+    changed_action: Action | None = None,
+    changed_target: str = "",
+    seen_decision: int | None = None,
+) -> Decision:
+    """Accepts, rejects or changes a recommendation; an earlier decision on it no longer stands.
+
+    `seen_decision` is the key of the decision that stood when the actor looked, 0 for none; where
+    another one stands now, `StaleVersion` is raised and nothing changes.
+
+    Nothing is executed: an isolation that was decided on marks the host as suspect, and the event
+    carries the scheduler's command as text. Raises `InvalidInput` where reason or change lack.
+    """
+    actor.require(Capability.RESPOND)
+    _check(kind, reason, changed_action)
+    recommendation = (
+        Recommendation.objects.select_for_update(of=("self",))
+        .select_related("diagnosis__incident__cluster")
+        .get(pk=recommendation.pk)
+    )
+    _check_seen(recommendation, seen_decision)
+    recommendation.decisions.filter(standing=True).update(standing=False)
+    changes = kind == DecisionKind.CHANGE
+    decision = Decision.objects.create(
+        recommendation=recommendation,
+        kind=kind,
+        reason=reason.strip(),
+        changed_action=changed_action or "" if changes else "",
+        changed_target=changed_target.strip() if changes else "",
+        actor=actor.label,
+        user_id=actor.user_id,
+    )
+    _record(actor, decision, recommendation)
+    return decision
+
+
+@transaction.atomic
+def record_outcome(
+    *, actor: Actor, decision: Decision, outcome: Outcome, note: str = ""
+) -> Decision:
+    """Notes what came after a decision: did the job recover, did repair confirm the part."""
+    actor.require(Capability.RESPOND)
+    if outcome not in Outcome.values:
+        raise InvalidInput("Say what came of it.", field="outcome")
+    decision = Decision.objects.select_for_update().get(pk=decision.pk)
+    decision.outcome, decision.outcome_note = outcome, note.strip()
+    decision.outcome_at = timezone.now()
+    decision.save(update_fields=["outcome", "outcome_note", "outcome_at"])
+    record(
+        actor=actor,
+        verb="decision.outcome",
+        text=f"{Outcome(outcome).label}{': ' + note.strip() if note.strip() else ''}",
+        incident=decision.recommendation.diagnosis.incident,
+        data={"decision": decision.pk, "outcome": outcome},
+    )
+    return decision
+
+
+def _check(kind: DecisionKind, reason: str, changed_action: Action | None) -> None:
+    if kind not in DecisionKind.values:
+        raise InvalidInput("Accept, reject or change.", field="kind")
+    if kind != DecisionKind.ACCEPT and not reason.strip():
+        raise InvalidInput("Say why, so that others can follow.", field="reason")
+    if kind == DecisionKind.CHANGE and changed_action not in Action.values:
+        raise InvalidInput("Say what should be done instead.", field="changed_action")
+
+
+def _check_seen(recommendation: Recommendation, seen: int | None) -> None:
+    standing = recommendation.decisions.filter(standing=True).values_list("pk", flat=True).first()
+    if seen is not None and seen != (standing or 0):
+        raise StaleVersion(expected=seen, current=standing or 0)
+
+
+def _record(actor: Actor, decision: Decision, recommendation: Recommendation) -> None:
+    incident = recommendation.diagnosis.incident
+    action, target = _decided(decision, recommendation)
+    commands: Mapping[str, str] = {}
+    host: Host | None = None
+    if decision.kind != DecisionKind.REJECT:
+        commands = commands_for(action, host=target, reference=incident.reference)
+        if action == Action.ISOLATE_HOST:
+            host = _mark_suspect(incident, target)
+    record(
+        actor=actor,
+        verb=_VERBS[DecisionKind(decision.kind)],
+        text=_text(decision, recommendation, commands),
+        incident=incident,
+        host=host,
+        data={
+            "decision": decision.pk,
+            "recommendation": recommendation.pk,
+            "action": action,
+            "target": target or recommendation.target_label,
+            "commands": dict(commands),
+        },
+    )
+
+
+_VERBS = {
+    DecisionKind.ACCEPT: "recommendation.accepted",
+    DecisionKind.REJECT: "recommendation.rejected",
+    DecisionKind.CHANGE: "recommendation.changed",
+}
+
+
+def _decided(decision: Decision, recommendation: Recommendation) -> tuple[str, str]:
+    """The action and host that a decision comes down to."""
+    if decision.kind == DecisionKind.CHANGE:
+        return decision.changed_action, decision.changed_target or recommendation.target_host
+    return recommendation.action, recommendation.target_host
+
+
+def _text(decision: Decision, recommendation: Recommendation, commands: Mapping[str, str]) -> str:
+    text = f"{decision.get_kind_display()}: {recommendation}"
+    if decision.changed_action:
+        instead = decision.get_changed_action_display()
+        text += f" → {instead} {decision.changed_target}".rstrip()
+    if decision.reason:
+        text += f" ({decision.reason})"
+    if commands:
+        text += f". To carry it out: {' or '.join(commands.values())}"
+    return text
+
+
+def _mark_suspect(incident: Incident, name: str) -> Host | None:
+    """Marks a host that is in service as suspect; isolating it is for a person to do.
+
+    A host that only the evidence named is registered in the incident's cluster.
+    """
+    if not name.strip():
+        return None
+    (host,) = topology.hosts_named(incident.cluster, [name]).values()
+    incident.hosts.add(host)
+    if host.state == HostState.IN_SERVICE:
+        host.state = HostState.SUSPECT
+        host.save(update_fields=["state"])
+    return host

@@ -1,0 +1,82 @@
+"""Handing in evidence, and what reading it told."""
+
+from django.db import transaction
+
+from incidents import storage
+from incidents.choices import EvidenceKind, ParseStatus
+from incidents.exceptions import InvalidInput
+from incidents.models import Blob, Evidence, Incident
+from incidents.roles import Actor, Capability
+from incidents.services.events import record
+
+_NAME_LENGTH = 500
+
+
+def attach_evidence(
+    *,
+    actor: Actor,
+    incident: Incident,
+    name: str,
+    stream: storage.Readable,
+    host: str = "",
+    rank: int | None = None,
+    job_label: str = "",
+    kind: EvidenceKind | None = None,
+) -> tuple[Evidence, bool]:
+    """The evidence with these bytes and name, and whether it is new to the incident.
+
+    The bytes are stored before the rows are written, outside any transaction; handing the same
+    file in again joins what is there. Raises `EvidenceTooLarge`, `StorageFull` or `InvalidInput`.
+    """
+    actor.require(Capability.RESPOND)
+    name = clean_name(name)
+    stored = storage.store(stream)
+    with transaction.atomic():
+        blob, _ = Blob.objects.get_or_create(
+            sha256=stored.sha256,
+            defaults={"size": stored.size, "stored_size": stored.stored_size},
+        )
+        evidence, created = Evidence.objects.get_or_create(
+            incident=incident,
+            blob=blob,
+            name=name,
+            defaults={
+                "kind": kind or EvidenceKind.UNKNOWN,
+                "declared_kind": kind or "",
+                "host": host,
+                "rank": rank,
+                "job_label": job_label,
+                "uploaded_by": actor.label,
+                "source": actor.source,
+            },
+        )
+        if created:
+            record(
+                actor=actor,
+                verb="evidence.attached",
+                text=f"{name} handed in ({stored.size:,} bytes)",
+                incident=incident,
+                data={"evidence": evidence.pk, "name": name, "sha256": stored.sha256},
+            )
+    return evidence, created
+
+
+def note_reading(
+    *, evidence: Evidence, status: ParseStatus, reason: str = "", kind: str = ""
+) -> None:
+    """Notes whether a file could be read; part of storing a diagnosis, whose event covers it."""
+    evidence.parse_status, evidence.parse_reason = status, reason
+    if kind:
+        evidence.kind = kind
+    evidence.save(update_fields=["parse_status", "parse_reason", "kind"])
+
+
+def clean_name(name: str) -> str:
+    """A relative path without climbing, as browsers give it for folders."""
+    plain = name.replace("\x00", "").replace("\\", "/")
+    clean = "/".join(part for part in plain.split("/") if part not in {"", ".", ".."})
+    if not clean:
+        raise InvalidInput("A file needs a name.", field="name")
+    if len(clean) > _NAME_LENGTH:
+        raise InvalidInput(f"A file's name has at most {_NAME_LENGTH} characters.", field="name")
+    return clean

@@ -1,0 +1,76 @@
+"""Small pieces of markup that every page uses."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django import template
+from django.contrib.auth.models import AnonymousUser
+from django.templatetags.static import static
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from incidents.choices import Source
+from incidents.models import User
+from incidents.roles import Actor, Capability
+
+register = template.Library()
+
+
+@register.simple_tag
+def icon(name: str, extra: str = "") -> SafeString:
+    """A picture from the sprite; decoration only, so it needs words beside it."""
+    return format_html(
+        '<svg class="icon {}" aria-hidden="true"><use href="{}#{}"></use></svg>',
+        extra,
+        static("img/icons.svg"),
+        name,
+    )
+
+
+@register.simple_tag
+def moment(at: datetime | None, show: str = "clock") -> SafeString | str:
+    """A time in UTC, which the browser shows in the viewer's zone; `show` is age, clock or full."""
+    if at is None:
+        return "–"
+    return format_html(
+        '<time datetime="{}" data-show="{}">{}</time>',
+        at.isoformat(),
+        show,
+        f"{at:%Y-%m-%d %H:%M:%S} UTC",
+    )
+
+
+@register.filter
+def may(user: User | AnonymousUser, capability: str) -> bool:
+    """Whether someone may do this: `{% if user|may:"respond" %}`."""
+    if not isinstance(user, User):
+        return False
+    return Actor.of_user(user, source=Source.BROWSER).may(Capability(capability))
+
+
+@register.filter
+def minutes(span: timedelta) -> int:
+    """A span in whole minutes."""
+    return round(span.total_seconds() / 60)
+
+
+@register.filter
+def score(value: float | None) -> str:
+    """A probability as people read it: two digits, never a false 1.00 or 0.00."""
+    if value is None:
+        return ""
+    if 0 < value < 0.01:
+        return "< 0.01"
+    return f"{min(value, 0.99) if value < 1 else 1:.2f}"
+
+
+@register.filter
+def amount(value: float) -> str:
+    """GPU-hours and the like: a digit after the point below ten, none above."""
+    return f"{value:.1f}" if value < 10 else f"{value:,.0f}"
+
+
+@register.filter
+def get(mapping: dict[Any, Any], key: object) -> object:
+    """The mapping's value for a key, or nothing."""
+    return mapping.get(key, "")

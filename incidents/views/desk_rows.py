@@ -1,0 +1,120 @@
+"""What the desk shows: rows with the newest answer, the line above them, and the filters' menus."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import QuerySet
+from django.http import QueryDict
+from django.utils import timezone
+
+from incidents import selectors
+from incidents.choices import IncidentKind, VerdictClass
+from incidents.filters import ME, NOBODY, OPEN, STATUSES
+from incidents.models import Cluster, Incident, Recommendation, Suspect
+from incidents.selectors import AnsweredIncident
+
+
+@dataclass(frozen=True, slots=True)
+class DeskRow:
+    """One incident with what its newest answer says."""
+
+    incident: Incident
+    undecided: bool
+    suspect: Suspect | None
+    recommendations: Sequence[Recommendation]
+
+    @property
+    def burns(self) -> bool:
+        """Whether GPUs stand idle for it at this moment."""
+        return self.incident.gpu_count > 0 and self.incident.mitigated_at is None
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The line above the list: `gpus` stand idle, on average since `since`."""
+
+    count: int
+    undecided: int = 0
+    gpus: int = 0
+    since: datetime | None = None
+
+    @property
+    def gpu_hours(self) -> float:
+        if self.since is None:
+            return 0.0
+        return self.gpus * (timezone.now() - self.since).total_seconds() / 3600
+
+
+@dataclass(frozen=True, slots=True)
+class Menu:
+    """One filter: its name in the address, its label, and value → label of what can be chosen."""
+
+    name: str
+    label: str
+    options: Sequence[tuple[str, str]]
+    chosen: str
+
+
+def desk_rows(incidents: Sequence[AnsweredIncident]) -> Sequence[DeskRow]:
+    """The incidents with suspects and recommendations, in three queries however many they are."""
+    runs = {one.answer_id for one in incidents if one.answer_id is not None}
+    suspects = {one.diagnosis_id: one for one in selectors.top_suspects_of(runs)}
+    recommended: dict[int, list[Recommendation]] = defaultdict(list)
+    for item in selectors.recommendations_of(runs):
+        recommended[item.diagnosis_id].append(item)
+    return [
+        DeskRow(
+            incident=one,
+            undecided=one.undecided,
+            suspect=suspects.get(one.answer_id or 0),
+            recommendations=recommended[one.answer_id or 0],
+        )
+        for one in incidents
+    ]
+
+
+def summary_of(incidents: QuerySet[AnsweredIncident], *, status: str) -> Summary:
+    """Counts in one query; what is open is also weighed by the GPUs that stand idle for it."""
+    if status != OPEN:
+        return Summary(count=incidents.order_by().count())
+    rows = incidents.order_by().values_list(
+        "undecided", "gpu_count", "onset_at", "opened_at", "mitigated_at"
+    )
+    found = list(rows)
+    burning = [
+        (gpus, onset or opened) for _, gpus, onset, opened, mitigated in found if not mitigated
+    ]
+    gpus = sum(count for count, _ in burning)
+    return Summary(
+        count=len(found),
+        undecided=sum(1 for undecided, *_ in found if undecided),
+        gpus=gpus,
+        since=_mean_start(burning) if gpus else None,
+    )
+
+
+def _mean_start(burning: Iterable[tuple[int, datetime]]) -> datetime:
+    """The instant from which all GPUs together would have lost what they lost one by one."""
+    now, lost, gpus = timezone.now(), timedelta(), 0
+    for count, since in burning:
+        lost += count * (now - since)
+        gpus += count
+    return now - lost / gpus
+
+
+def menus(data: QueryDict) -> Sequence[Menu]:
+    """The desk's filters with what can be chosen in each."""
+    kinds = [(value, label) for value, label in IncidentKind.choices]
+    clusters = Cluster.objects.values_list("name", flat=True)
+    people = [(person.username, person.username) for person in selectors.people()]
+    offered: list[tuple[str, str, Sequence[tuple[str, str]]]] = [
+        ("status", "Status", STATUSES),
+        ("kind", "Kind", kinds),
+        ("class", "Cause", VerdictClass.choices),
+        ("cluster", "Cluster", [(name, name) for name in clusters]),
+        ("owner", "Owner", [(name, name) for name in selectors.owners()]),
+        ("assignee", "Assignee", [(ME, "Me"), (NOBODY, "Nobody"), *people]),
+    ]
+    return [Menu(name, label, options, data.get(name, "")) for name, label, options in offered]

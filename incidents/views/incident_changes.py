@@ -1,0 +1,125 @@
+"""What people do to an incident from its page: one service each."""
+
+from typing import Any
+
+from django.forms import Form
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404
+
+from incidents.choices import Action, DecisionKind, Resolution
+from incidents.exceptions import InvalidInput
+from incidents.forms import AssignForm, DecisionForm, NoteForm, StepForm
+from incidents.models import Incident, Recommendation
+from incidents.services import diagnoses
+from incidents.services import incidents as services
+from incidents.services.decisions import decide as decide_about
+from incidents.views.answers import change, changed
+from incidents.views.requests import PageRequest, actor_of
+
+PAGE = "incidents:incident"
+
+
+def _checked(form: Form) -> dict[str, Any]:
+    """The form's values; the first thing that is wrong with them as a refusal."""
+    if form.is_valid():
+        return form.cleaned_data
+    field, errors = next(iter(form.errors.items()))
+    raise InvalidInput(f"{field.capitalize()}: {errors[0]}", field=field)
+
+
+@change
+def acknowledge(request: PageRequest, pk: int) -> HttpResponse:
+    incident = get_object_or_404(Incident, pk=pk)
+    given = _checked(StepForm(request.POST))
+    services.acknowledge(
+        actor=actor_of(request), incident=incident, expected_version=given["version"]
+    )
+    return changed(request, f"{incident.reference} is acknowledged.", to=PAGE, pk=pk)
+
+
+@change
+def mitigate(request: PageRequest, pk: int) -> HttpResponse:
+    incident = get_object_or_404(Incident, pk=pk)
+    given = _checked(StepForm(request.POST))
+    services.mitigate(
+        actor=actor_of(request),
+        incident=incident,
+        note=given["note"],
+        expected_version=given["version"],
+    )
+    return changed(request, f"{incident.reference} is mitigated.", to=PAGE, pk=pk)
+
+
+@change
+def resolve(request: PageRequest, pk: int) -> HttpResponse:
+    incident = get_object_or_404(Incident, pk=pk)
+    given = _checked(StepForm(request.POST))
+    if not given["resolution"]:
+        raise InvalidInput("Say how it ended: choose a resolution.", field="resolution")
+    services.resolve(
+        actor=actor_of(request),
+        incident=incident,
+        resolution=Resolution(given["resolution"]),
+        note=given["note"],
+        expected_version=given["version"],
+    )
+    return changed(request, f"{incident.reference} is resolved.", to=PAGE, pk=pk)
+
+
+@change
+def reopen(request: PageRequest, pk: int) -> HttpResponse:
+    incident = get_object_or_404(Incident, pk=pk)
+    given = _checked(StepForm(request.POST))
+    services.reopen(
+        actor=actor_of(request),
+        incident=incident,
+        note=given["note"],
+        expected_version=given["version"],
+    )
+    return changed(request, f"{incident.reference} is open again.", to=PAGE, pk=pk)
+
+
+@change
+def assign(request: PageRequest, pk: int) -> HttpResponse:
+    incident = get_object_or_404(Incident, pk=pk)
+    given = _checked(AssignForm(request.POST))
+    services.assign(
+        actor=actor_of(request),
+        incident=incident,
+        assignee=given["assignee"],
+        expected_version=given["version"],
+    )
+    whom = given["assignee"] or "nobody"
+    return changed(request, f"{incident.reference} is assigned to {whom}.", to=PAGE, pk=pk)
+
+
+@change
+def note(request: PageRequest, pk: int) -> HttpResponse:
+    incident = get_object_or_404(Incident, pk=pk)
+    given = _checked(NoteForm(request.POST))
+    services.add_note(actor=actor_of(request), incident=incident, text=given["text"])
+    return changed(request, "The note is in the timeline.", to=PAGE, pk=pk)
+
+
+@change
+def diagnose(request: PageRequest, pk: int) -> HttpResponse:
+    incident = get_object_or_404(Incident, pk=pk)
+    run = diagnoses.request_diagnosis(actor=actor_of(request), incident=incident)
+    return changed(request, f"Diagnosis {run.number} is asked for.", to=PAGE, pk=pk)
+
+
+@change
+def decide(request: PageRequest, pk: int, recommendation: int) -> HttpResponse:
+    about = get_object_or_404(Recommendation, pk=recommendation, diagnosis__incident=pk)
+    given = _checked(DecisionForm(request.POST))
+    action = given["changed_action"]
+    decision = decide_about(
+        actor=actor_of(request),
+        recommendation=about,
+        kind=DecisionKind(given["kind"]),
+        reason=given["reason"],
+        changed_action=Action(action) if action else None,
+        changed_target=given["changed_target"],
+        seen_decision=given["seen"],
+    )
+    return changed(request, f"{decision.get_kind_display()}: {about}.", to=PAGE, pk=pk)

@@ -1,0 +1,70 @@
+"""Pages of a list by the key of the last row seen: as quick on the last page as on the first."""
+
+import base64
+import binascii
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Generic, TypeVar
+
+from django.db.models import Model, Q, QuerySet
+from django.utils.dateparse import parse_datetime
+
+Row = TypeVar("Row", bound=Model)
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[Row]):
+    """Some rows, and the cursors around them; `next` is empty on the last page."""
+
+    rows: Sequence[Row]
+    next: str
+    is_first: bool
+
+
+def page_of(rows: QuerySet[Row], *, after: str, size: int) -> Page[Row]:
+    """The `size` rows after a cursor, in the order that the queryset has.
+
+    The queryset's order must end in a unique field. A cursor that cannot be read means the start.
+    """
+    order = [str(field) for field in rows.query.order_by]
+    key = _decode(after, len(order))
+    wanted = rows.filter(_beyond(order, key)) if key else rows
+    found = list(wanted[: size + 1])
+    more = len(found) > size
+    found = found[:size]
+    return Page(found, _encode(found[-1], order) if more else "", is_first=key is None)
+
+
+def _beyond(order: Sequence[str], key: Sequence[Any]) -> Q:
+    """Rows after `key`: later in the first field, or equal there and later in the next, …"""
+    condition, equal = Q(), Q()
+    for field, value in zip(order, key, strict=True):
+        name, comparison = field.lstrip("-"), "lt" if field.startswith("-") else "gt"
+        condition |= equal & Q(**{f"{name}__{comparison}": value})
+        equal &= Q(**{name: value})
+    return condition
+
+
+def _encode(row: Model, order: Sequence[str]) -> str:
+    values = [getattr(row, field.lstrip("-")) for field in order]
+    plain = [v.isoformat() if isinstance(v, datetime) else v for v in values]
+    return base64.urlsafe_b64encode(json.dumps(plain).encode()).decode().rstrip("=")
+
+
+def _decode(cursor: str, length: int) -> list[Any] | None:
+    try:
+        padded = cursor + "=" * (-len(cursor) % 4)
+        values = json.loads(base64.urlsafe_b64decode(padded))
+        found = [_as_time(value) for value in values]
+    except (binascii.Error, ValueError, TypeError):
+        return None
+    plain = all(isinstance(value, int | str | datetime) for value in found)
+    return found if plain and len(found) == length else None
+
+
+def _as_time(value: Any) -> Any:
+    if isinstance(value, str) and (at := parse_datetime(value)) and at.tzinfo:
+        return at
+    return value

@@ -1,0 +1,179 @@
+/**
+ * Draws collective progress from a section's `data-progress`. Plotly is fetched when the first
+ * picture is there. Roles differ in shape as well as in colour.
+ */
+const source = document.querySelector("script[data-plotly]")?.dataset.plotly;
+const probe = document.createElement("span");
+let library;
+
+function plotly() {
+  library ??= new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.src = source;
+    script.onload = () => resolve(window.Plotly);
+    script.onerror = () => reject(new Error("Plotly did not load"));
+    document.head.append(script);
+  });
+  return library;
+}
+
+/** A token's colour as the theme has it at this moment. */
+function colour(name) {
+  probe.style.color = `var(--${name})`;
+  if (!probe.isConnected) {
+    probe.hidden = true;
+    document.body.append(probe);
+  }
+  return getComputedStyle(probe).color;
+}
+
+function axis(more) {
+  return {
+    gridcolor: colour("line"), linecolor: colour("line"), zeroline: false, automargin: true,
+    tickfont: { size: 11 }, fixedrange: true, ...more,
+  };
+}
+
+function layout(height, more) {
+  return {
+    height,
+    margin: { l: 8, r: 12, t: 8, b: 8 },
+    paper_bgcolor: "rgba(0,0,0,0)",
+    plot_bgcolor: "rgba(0,0,0,0)",
+    font: { family: getComputedStyle(document.body).fontFamily, size: 12, color: colour("muted") },
+    hoverlabel: { bgcolor: colour("raised"), bordercolor: colour("line"), font: { color: colour("text") } },
+    showlegend: false,
+    dragmode: false,
+    ...more,
+  };
+}
+
+/** Shortened in the middle: communicators differ at their end. */
+function short(text, most = 34) {
+  if (text.length <= most) return text;
+  const end = Math.floor(most * 0.4);
+  return `${text.slice(0, most - end - 1)}…${text.slice(-end)}`;
+}
+
+const roleColour = (role) => (role === "culprit" ? colour("bad-fill") : role === "possible" ? colour("warn-fill") : colour("accent"));
+
+function detail({ detail: shown }) {
+  const marks = [...shown.marks].reverse();
+  const names = marks.map((mark) => {
+    const name = short(mark.host ? `${mark.who} · ${mark.host}` : mark.who);
+    return mark.role === "culprit" ? `<b>${name}</b>` : name;
+  });
+  const bars = marks.map((mark) => roleColour(mark.role));
+  const counts = marks.flatMap((mark) => [mark.enqueued, mark.completed]).filter((n) => n !== null);
+  const [low, high] = counts.length ? [Math.min(...counts), Math.max(...counts)] : [0, 1];
+  const room = Math.max(1, (high - low) * 0.08);
+  const spans = marks.map((mark, place) => ({
+    type: "line", yref: "y", xref: "x", y0: place, y1: place, layer: "below",
+    x0: mark.completed ?? mark.enqueued, x1: mark.enqueued,
+    line: { color: bars[place], width: 3 },
+  })).filter((span) => span.x0 !== null);
+  const hover = marks.map((mark) => `${mark.state}${mark.role ? `, ${mark.role}` : ""}`);
+  const trace = (name, values, symbol) => ({
+    type: "scatter", mode: "markers", name, x: values, y: names.map((_, place) => place), customdata: hover,
+    marker: { symbol, size: 9, color: bars, line: { width: 1.5, color: bars } },
+    hovertemplate: `%{text}<br>${name} %{x:,}<br>%{customdata}<extra></extra>`, text: names,
+  });
+  return {
+    traces: [
+      trace("completed", marks.map((mark) => mark.completed), "circle"),
+      trace("launched", marks.map((mark) => mark.enqueued), marks.map((mark) => (mark.role === "culprit" ? "x-thin" : "line-ns"))),
+    ],
+    layout: layout(Math.max(120, 22 * marks.length + 66), {
+      shapes: spans,
+      annotations: marks.flatMap((mark, place) => (mark.enqueued === null ? [{
+        x: low - room * 0.8, y: place, xanchor: "left", text: mark.state, showarrow: false, font: { size: 11, color: colour("muted") },
+      }] : [])),
+      xaxis: axis({ range: [low - room, high + room], tickformat: ",d", nticks: 6, title: { text: "● completed   | launched", font: { size: 11 }, standoff: 6 } }),
+      yaxis: axis({ tickmode: "array", tickvals: names.map((_, place) => place), ticktext: names, range: [-0.7, marks.length - 0.3], showgrid: false }),
+    }),
+  };
+}
+
+function waits({ waits: shown, detail: { marks } }) {
+  const nodes = new Map();
+  const node = (label, blamed) => {
+    if (!nodes.has(label)) nodes.set(label, { place: nodes.size, blamed });
+    return nodes.get(label).place;
+  };
+  const culprits = new Set(marks.filter((mark) => mark.role === "culprit").map((mark) => mark.who.replace("rank ", "")));
+  const blamed = (ranks) => ranks.split(/\D+/).some((rank) => culprits.has(rank));
+  const links = shown.map((wait) => ({
+    source: node(short(`${wait.waiters} · ${wait.label}`, 40), false),
+    target: node(short(wait.blockers, 40), blamed(wait.blockers)),
+    value: wait.weight,
+    label: `${wait.label} ${wait.call}`,
+  }));
+  const list = [...nodes.values()];
+  return {
+    traces: [{
+      type: "sankey", arrangement: "snap",
+      node: {
+        label: [...nodes.keys()], pad: 14, thickness: 12,
+        color: list.map((one) => (one.blamed ? colour("bad-fill") : colour("line-strong"))),
+        line: { width: 0 }, hovertemplate: "%{label}<extra></extra>",
+      },
+      link: {
+        source: links.map((one) => one.source), target: links.map((one) => one.target),
+        value: links.map((one) => one.value), label: links.map((one) => one.label),
+        color: links.map(() => colour("line")), hovertemplate: "%{label}<extra></extra>",
+      },
+      textfont: { color: colour("text"), size: 12 },
+    }],
+    layout: layout(Math.min(420, Math.max(150, 46 * nodes.size)), { margin: { l: 10, r: 10, t: 12, b: 12 } }),
+  };
+}
+
+function map({ map: shown }) {
+  const most = Math.max(1, ...shown.behind.flat().filter((value) => value !== null));
+  const blamed = shown.blamed.filter((name) => shown.columns.includes(name));
+  const places = shown.rows.map((_, place) => place);
+  return {
+    traces: [{
+      type: "heatmap", z: shown.behind, x: shown.columns, y: places,
+      customdata: shown.rows.map((row) => shown.columns.map(() => row)),
+      zmin: 0, zmax: most, xgap: shown.columns.length > 128 ? 0 : 1, ygap: 2, hoverongaps: false,
+      colorscale: [[0, colour("raised")], [0.001, colour("warn-soft")], [1, colour("bad-fill")]],
+      colorbar: {
+        thickness: 8, outlinewidth: 0, tickformat: ",d", nticks: 3, len: 90, lenmode: "pixels", y: 1, yanchor: "top",
+      },
+      hovertemplate: "%{customdata}<br>%{x}: %{z:,} behind<extra></extra>",
+    }],
+    layout: layout(Math.max(150, 22 * shown.rows.length + 60), {
+      xaxis: axis({ type: "category", nticks: 24, showgrid: false }),
+      yaxis: axis({
+        tickmode: "array", tickvals: places, ticktext: shown.rows.map((row) => short(row, 32)), autorange: "reversed", showgrid: false,
+      }),
+      annotations: blamed.slice(0, 24).map((name) => ({
+        x: name, y: 1, yref: "paper", yanchor: "bottom", text: "▼", showarrow: false, font: { size: 11, color: colour("bad-fill") },
+      })),
+    }),
+  };
+}
+
+const FIGURES = { detail, waits, map };
+const SETTINGS = { displayModeBar: false, responsive: true };
+
+async function draw(section) {
+  const data = JSON.parse(section.dataset.progress);
+  try {
+    const Plotly = await plotly();
+    for (const place of section.querySelectorAll("[data-plot]")) {
+      const figure = FIGURES[place.dataset.plot](data);
+      Plotly.react(place, figure.traces, figure.layout, SETTINGS);
+    }
+  } catch {
+    for (const fold of section.querySelectorAll("details")) fold.open = true; // the tables say it too
+  }
+}
+
+document.addEventListener("htmx:load", (event) => {
+  const within = event.target;
+  const sections = within.matches("[data-progress]") ? [within] : within.querySelectorAll("[data-progress]");
+  sections.forEach(draw);
+});
+document.addEventListener("themechange", () => document.querySelectorAll("[data-progress]").forEach(draw));

@@ -1,0 +1,113 @@
+"""Pickles that attack: each ends in a clear reason, and the dump beside it is still read."""
+
+import os
+import pickle
+import resource
+import struct
+
+import pytest
+
+from diagnosis.readers.child_process import ChildLimits
+from diagnosis.readers.flight_recorder import read_dumps
+from tests.diagnosis.recorded_job import data_parallel, dump, evidence, run, steps
+
+GOOD = dump(run(data_parallel(2), steps(2, 2)), 1)
+MANY = 2_000_000
+
+
+class Attack:
+    """Unpickling this would run a command."""
+
+    def __reduce__(self):
+        return os.system, ("exit 1",)
+
+
+def nested_frames():
+    """A tree that is small in memory and endless to walk."""
+    tree: list[object] = []
+    for _ in range(60):
+        tree = [tree] * 10
+    return tree
+
+
+HOSTILE = {
+    "calls a function": (pickle.dumps({"version": Attack()}), "asks to call posix.system"),
+    "names a global": (b"\x80\x04\x8c\x02os\x8c\x06system\x93.", "asks to call os.system"),
+    "persistent id": (b"\x80\x02X\x01\x00\x00\x00aQ.", "persistent id"),
+    "extension": (b"\x80\x02\x82\x05.", "registered class"),
+    "truncated": (pickle.dumps(GOOD, 2)[:-100], "truncated after "),
+    "claims 8 GB": (b"\x80\x04\x8e" + struct.pack("<Q", 8 << 30) + b"a.", "512 MB allowed"),
+    "claims a huge memo": (b"\x80\x02]r" + struct.pack("<I", 2**31 - 1) + b".", "512 MB allowed"),
+    "many dictionaries": (b"\x80\x02" + b"}" * 20_000_000 + b".", "512 MB allowed"),
+    "nested key": (b"\x80\x02}" + b"(" * MANY + b"t" * MANY + b"K\x01s.", "killed the reader"),
+    "nested JSON": (b'{"entries":' + b"[" * 99_999 + b"]" * 99_999 + b"}", "nested too deeply"),
+    "cut JSON": (b'{"version": "2.10", "entries": [{"pg_id": 1},', "truncated after 45 bytes"),
+    "wide number": (pickle.dumps({"entries": [{"record_id": 1 << 80}]}), "64-bit integer"),
+    "no bytes": (b"", "0 bytes"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_each_is_refused_with_its_reason_and_the_next_dump_is_read(name):
+    content, reason = HOSTILE[name]
+    read, skipped = read_dumps([evidence(content, "bad_rank_0"), evidence(GOOD, "good_rank_1")])
+    assert [found.rank for found in read] == [1]
+    assert reason in skipped[0].reason
+
+
+def test_a_tree_without_end_is_not_walked():
+    content = {**GOOD, "entries": [{"frames": nested_frames(), "profiling_name": "nccl:x"}]}
+    read, _ = read_dumps([evidence(content, "odd_rank_0")])
+    assert len(read) == 1
+
+
+def test_a_dump_that_burns_processor_time_is_ended():
+    busy = evidence(b"\x80\x02" + b"}0" * 50_000_000 + b".", "busy_rank_0")
+    read, skipped = read_dumps(
+        [busy, evidence(GOOD, "good_rank_1")], limits=ChildLimits(cpu_seconds=1)
+    )
+    assert skipped[0].reason == "refused: needs more than 1 s of processor time"
+    assert len(read) == 1
+
+
+def test_a_dump_that_takes_too_long_is_ended():
+    busy = evidence(b"\x80\x02" + b"}0" * 50_000_000 + b".", "busy_rank_0")
+    _, skipped = read_dumps([busy], limits=ChildLimits(wall_seconds=0.2))
+    assert skipped[0].reason == "refused: reading it took longer than 0.2 s"
+
+
+def test_a_file_over_its_limit_is_refused_unread():
+    _, skipped = read_dumps([evidence(b"x" * 2**21, "big_rank_0")], limits=ChildLimits(file_mb=1))
+    assert skipped[0].reason == "refused: larger than the 1 MB allowed"
+
+
+def test_too_many_entries_are_refused():
+    content = {"version": "2.10", "entries": [{}] * 11}
+    _, skipped = read_dumps([evidence(content, "x_rank_0")], limits=ChildLimits(entries=10))
+    assert "11 entries, more than the 10 allowed" in skipped[0].reason
+
+
+def test_this_processs_memory_does_not_grow_with_a_bomb():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for name in ("claims 8 GB", "claims a huge memo"):
+        read_dumps([evidence(HOSTILE[name][0], "bad_rank_0")])
+    grown_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert grown_kb < 20_000
+
+
+def test_the_childs_memory_stays_below_its_limit():
+    limits = ChildLimits(memory_mb=128)
+    bomb = evidence(b"\x80\x02" + b"}" * 10_000_000 + b".", "bad_rank_0")
+    _, skipped = read_dumps([bomb], limits=limits)
+    assert skipped[0].reason == "refused: needs more than the 128 MB allowed"
+
+
+def test_a_file_that_cannot_be_opened_is_skipped():
+    def gone():
+        raise FileNotFoundError("gone")
+
+    missing = evidence(GOOD, "x_rank_0")
+    broken = type(missing)(name="y_rank_2", open=gone, size=10)
+    read, skipped = read_dumps([broken, missing])
+    assert len(read) == 1
+    assert skipped[0].reason == "cannot be opened: gone"

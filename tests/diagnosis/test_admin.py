@@ -1,0 +1,162 @@
+"""The knowledge in the admin site."""
+
+import pytest
+from django.urls import reverse
+
+from diagnosis.models import Signature, TaxonomyVersion
+from diagnosis.services import taxonomy
+from incidents.choices import Role
+from tests.diagnosis.services.test_taxonomy import OTHER, ROW
+from tests.factories import UserFactory, actor
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def signature() -> Signature:
+    taxonomy.load_shipped(actor=actor(Role.ADMIN), shipped=[ROW, OTHER])
+    return Signature.objects.get(code="oom")
+
+
+@pytest.fixture
+def taxonomist(client):
+    client.force_login(UserFactory(username="tess", role=Role.TAXONOMIST))
+    return client
+
+
+def form(signature: Signature, **changes: str) -> dict[str, str]:
+    fields = {
+        "code": signature.code,
+        "fault_type": str(signature.fault_type_id),
+        "pattern": signature.pattern,
+        "stream": signature.stream,
+        "implicates": signature.implicates,
+        "priority": str(signature.priority),
+        "enabled": "on",
+        "examples": "\n".join(signature.examples),
+        "source": "",
+        "provenance": "",
+        "escalates": "null",
+        "escalation_idea": "null",
+    }
+    return {**fields, **changes}
+
+
+def save(client, signature: Signature, **changes: str):
+    address = reverse("admin:diagnosis_signature_change", args=[signature.pk])
+    return client.post(address, form(signature, **changes))
+
+
+def test_a_changed_pattern_is_saved_marked_and_kept_as_a_version(taxonomist, signature):
+    answer = save(taxonomist, signature, pattern="CUDA out of memory", examples="")
+    signature.refresh_from_db()
+    newest = TaxonomyVersion.objects.latest("id")
+    assert answer.status_code == 302
+    assert (signature.pattern, signature.edited) == ("CUDA out of memory", True)
+    assert (newest.who, newest.why) == ("tess", "oom changed")
+    assert newest.version == taxonomy.current().taxonomy.version
+
+
+@pytest.mark.parametrize(
+    ("pattern", "reason"),
+    [
+        ("(?=look)", "RE2 has no look-ahead"),
+        ("(unclosed", "missing )"),
+        ("x*", "matches an empty line"),
+    ],
+)
+def test_a_bad_pattern_is_refused_on_its_field_with_the_reason(
+    taxonomist, signature, pattern: str, reason: str
+):
+    answer = save(taxonomist, signature, pattern=pattern)
+    (error,) = answer.context["adminform"].form.errors["pattern"]
+    assert reason in error
+    signature.refresh_from_db()
+    assert not signature.edited
+
+
+def test_an_example_that_the_pattern_misses_is_refused(taxonomist, signature):
+    answer = save(taxonomist, signature, examples="out of memory\nout of luck")
+    (error,) = answer.context["adminform"].form.errors["examples"]
+    assert "out of luck" in error
+
+
+def test_examples_are_written_one_a_line(taxonomist, signature):
+    save(taxonomist, signature, examples="out of memory\r\n\r\ntorch: out of memory\r\n")
+    signature.refresh_from_db()
+    assert signature.examples == ["out of memory", "torch: out of memory"]
+
+
+def test_a_shipped_row_is_switched_off_and_not_deleted(taxonomist, signature):
+    address = reverse("admin:diagnosis_signature_delete", args=[signature.pk])
+    assert taxonomist.post(address, {"post": "yes"}).status_code == 403
+    data = form(signature)
+    del data["enabled"]
+    taxonomist.post(reverse("admin:diagnosis_signature_change", args=[signature.pk]), data)
+    assert "oom" not in taxonomy.current().taxonomy.by_code
+
+
+def test_a_row_of_ones_own_can_be_deleted_and_that_is_a_version(taxonomist, signature):
+    Signature.objects.filter(pk=signature.pk).update(shipped=False)
+    address = reverse("admin:diagnosis_signature_delete", args=[signature.pk])
+    taxonomist.post(address, {"post": "yes"})
+    assert not Signature.objects.filter(code="oom").exists()
+    assert TaxonomyVersion.objects.latest("id").why == "oom deleted"
+
+
+def test_a_fault_type_is_edited_with_its_signatures(taxonomist, signature):
+    fault = signature.fault_type
+    page = reverse("admin:diagnosis_faulttype_change", args=[fault.pk])
+    inline = {
+        f"signatures-0-{name}": value
+        for name, value in form(signature, pattern="OOM", examples="OOM").items()
+    }
+    answer = taxonomist.post(
+        page,
+        {
+            "code": fault.code,
+            "title": "Out of memory",
+            "component": fault.component,
+            "fault_class": fault.fault_class,
+            "severity": fault.severity,
+            "action": fault.action,
+            "explanation": "",
+            "runbook": "https://wiki.example.org/oom",
+            "signatures-TOTAL_FORMS": "1",
+            "signatures-INITIAL_FORMS": "1",
+            "signatures-0-id": str(signature.pk),
+            **inline,
+        },
+    )
+    signature.refresh_from_db()
+    assert answer.status_code == 302
+    assert (signature.pattern, signature.edited) == ("OOM", True)
+    assert signature.fault_type.runbook == "https://wiki.example.org/oom"
+    assert TaxonomyVersion.objects.count() == 2
+
+
+@pytest.mark.parametrize("search", ["oom", "out of", "Uncontained"])
+def test_signatures_are_found_by_code_pattern_and_title(taxonomist, signature, search: str):
+    page = taxonomist.get(reverse("admin:diagnosis_signature_changelist"), {"q": search})
+    assert signature in page.context["cl"].queryset
+
+
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.RESPONDER, Role.OPERATOR])
+def test_nobody_else_edits_the_taxonomy(client, signature, role: Role):
+    client.force_login(UserFactory(role=role))
+    save(client, signature, pattern="x")
+    signature.refresh_from_db()
+    assert signature.pattern == "out of memory"
+
+
+def test_the_list_takes_few_queries_however_many_rows(
+    taxonomist, signature, django_assert_max_num_queries
+):
+    with django_assert_max_num_queries(12):
+        taxonomist.get(reverse("admin:diagnosis_signature_changelist"))
+
+
+def test_versions_can_be_looked_at(taxonomist, signature):
+    version = TaxonomyVersion.objects.get()
+    page = taxonomist.get(reverse("admin:diagnosis_taxonomyversion_change", args=[version.pk]))
+    assert page.status_code == 200
