@@ -10,7 +10,11 @@ from incidents.choices import Role
 from incidents.models import User
 from tests.services import needed
 
-pytestmark = [pytest.mark.e2e, pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.timeout(300),
+    pytest.mark.django_db(transaction=True),
+]
 _QUIET = [
     "--no-sandbox",
     "--disable-gpu",

@@ -12,7 +12,7 @@ from diagnosis.simulator.scenarios import simulate
 from tests.e2e.instances import ROOT, Instance, embedded
 from tests.services import needed
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 _BLOCKS = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -42,7 +42,7 @@ def test_the_commands_lead_from_evidence_to_a_decision(instance: Instance, tmp_p
         env=environment,
         capture_output=True,
         text=True,
-        timeout=110,
+        timeout=200,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
