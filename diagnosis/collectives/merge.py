@@ -80,10 +80,15 @@ def merge(dumps: Sequence[RankDump], placement: Placement) -> Merged:
         open_in=open_in,
         world=members.world,
         reported=reported,
-        hosts={dump.rank: dump.host for dump in ordered if dump.host},
+        hosts=_hosts(ordered, placement),
         notes=(*notes, *_notes(ordered, members, communicators)),
     )
     return Merged(progress=progress, dumps=ordered, views=views)
+
+
+def is_blind(entries: Entries) -> bool:
+    """Whether the ring comes from a backend that records no completion."""
+    return any(name in BACKENDS_WITHOUT_EVENTS for name in entries.backends)
 
 
 def finished(entries: Entries) -> Bools:
@@ -258,6 +263,12 @@ def _batch_peers(entries: Entries, rows: Ints, communicator: Communicator) -> tu
     size = len(communicator.ranks)
     peers = {int(communicator.ranks[p]) for p in entries.peer[batch] if 0 <= p < size}
     return tuple(sorted(peers))
+
+
+def _hosts(dumps: Sequence[RankDump], placement: Placement) -> dict[int, str]:
+    """Where each rank runs: the placement's word, else what named its dump."""
+    hosts = {dump.rank: dump.host for dump in dumps if dump.host}
+    return hosts | {place.rank: place.host for place in placement.places}
 
 
 def _notes(

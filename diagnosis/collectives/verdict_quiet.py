@@ -99,6 +99,28 @@ def running_verdict(case: Case, graph: WaitGraph, trace: Sequence[str]) -> Concl
     )
 
 
+def left_outside_verdict(case: Case, graph: WaitGraph, trace: Sequence[str]) -> Conclusion:
+    """Most ranks stand behind a few that timed out: a cause they share, and no single host."""
+    ranks = [sink.rank for sink in graph.sinks]
+    return conclusion(
+        case,
+        kind=IncidentKind.HANG,
+        cls=VerdictClass.UNKNOWN,
+        summary=(
+            f"{count(len(ranks), 'rank')} did not arrive where {len(graph.blocked)} timed out: a "
+            "cause that they share (data loading, checkpoint, shared storage) and no single host."
+        ),
+        confidence=0.5,
+        trace=(*trace, f"the majority is missing: {ranks_text(ranks)}"),
+        suspects=victims(case, graph.blocked),
+        recommendations=[
+            Recommendation(
+                Action.WATCH, JOB, "Look at the stacks of the missing ranks and at shared storage."
+            )
+        ],
+    )
+
+
 def in_flight_verdict(case: Case, trace: Sequence[str]) -> Conclusion:
     """Everyone has arrived and the operation is open: in flight, or stalled inside."""
     first = case.progress.waiting[min(case.progress.waiting)]

@@ -19,7 +19,7 @@ from diagnosis.triage.case import Case
 from diagnosis.triage.clues import Clue
 from diagnosis.triage.outcome import Outcome
 from diagnosis.triage.places import Place
-from diagnosis.triage.root_diag import ENDED_BY_PEER, Root, edges_of, root_of
+from diagnosis.triage.root_diag import ENDED_BY_PEER, NEVER_CONNECTED, Root, edges_of, root_of
 from diagnosis.triage.silence import silent_hosts
 from diagnosis.triage.suspects import (
     advice,
@@ -33,6 +33,8 @@ from diagnosis.triage.suspects import (
 from diagnosis.triage.timeline import day_text
 
 _RANK_LIST = re.compile(r"[Rr]anks ([\d, ]+) failed|missing ranks: \{([\d, ]+)\}")
+
+_PARTS = {Implicates.GPU, Implicates.LINK, Implicates.NIC}
 
 #: More hosts than this that are all unwell say nothing about who was first.
 MAX_AILING = 4
@@ -110,6 +112,8 @@ def _common_end(root: Root, case: Case, job: str | None) -> Outcome:
     clues = [edge.clue for edge in root.edges]
     host = _as_given(node, root)
     target = Target(TargetKind.HOST, name=host, host=host)
+    if {edge.clue.code for edge in root.edges} <= NEVER_CONNECTED:
+        return _unreachable(root, host, job)
     silent = normalise_host(node) not in {edge.source for edge in root.edges}
     score = 0.85 if silent else 0.8
     touching = sum(1 for edge in root.edges if node in (edge.source, edge.peer))
@@ -123,6 +127,24 @@ def _common_end(root: Root, case: Case, job: str | None) -> Outcome:
         recommendations=tuple(advice(Action.ISOLATE_HOST, target, text, job)),
         trace=(f"RootDiag: {text} → isolate {host}",),
         decisive=False,
+    )
+
+
+def _unreachable(root: Root, host: str, job: str | None) -> Outcome:
+    """Nobody ever reached it: an address or a route that is wrong is as likely as a bad host."""
+    target = Target(TargetKind.HOST, name=host, host=host)
+    text = f"{len(root.edges)} connections to {host} could not be made"
+    return Outcome(
+        cls=VerdictClass.DISTRIBUTED,
+        kind=IncidentKind.CRASH,
+        summary=(
+            f"{text}: it is down, or its address or route is wrong (interface chosen by the "
+            "library, firewall); check that it can be reached before anything is isolated."
+        ),
+        confidence=0.6,
+        suspects=(suspect(target, 0.6, [edge.clue for edge in root.edges]),),
+        recommendations=tuple(advice(Action.CHECK_LINK, target, text, job)),
+        trace=(f"RootDiag: {text}; none was ever made → nobody is isolated",),
     )
 
 
@@ -280,7 +302,7 @@ def _ailing(case: Case) -> list[Suspect]:
     ailing += [
         clue
         for clue in case.of(SignatureClass.DISTRIBUTED)
-        if clue.place.is_known and clue.signature.implicates is Implicates.GPU
+        if clue.place.is_known and clue.signature.implicates in _PARTS and not clue.place.peer
     ]
     groups = sorted(
         by_machine(ailing).values(),

@@ -13,7 +13,8 @@ from diagnosis.core.target import Target
 from diagnosis.engine import diagnose
 from diagnosis.readers.errors import UnreadableEvidence
 from diagnosis.readers.placement import read_placement
-from diagnosis.taxonomy.ruleset import Taxonomy, TaxonomyError
+from diagnosis.taxonomy.rows import TaxonomyError
+from diagnosis.taxonomy.ruleset import Taxonomy
 
 NOTHING_JUDGED = 3
 UNUSABLE_ARGUMENTS = 2
