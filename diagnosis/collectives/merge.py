@@ -86,11 +86,6 @@ def merge(dumps: Sequence[RankDump], placement: Placement) -> Merged:
     return Merged(progress=progress, dumps=ordered, views=views)
 
 
-def is_blind(entries: Entries) -> bool:
-    """Whether the ring comes from a backend that records no completion."""
-    return any(name in BACKENDS_WITHOUT_EVENTS for name in entries.backends)
-
-
 def finished(entries: Entries) -> Bools:
     """Which operations are over: completed, or retired on backends that record nothing else."""
     blind = [

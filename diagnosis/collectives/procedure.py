@@ -8,7 +8,7 @@ then motion, stalls inside, stragglers, and the healthy end.
 from collections.abc import Mapping, Sequence
 
 from diagnosis.collectives.lateness import Straggler, stragglers
-from diagnosis.collectives.merge import Merged, is_blind, merge
+from diagnosis.collectives.merge import Merged, merge
 from diagnosis.collectives.mismatch import mismatches
 from diagnosis.collectives.report import Case, count, ranks_text
 from diagnosis.collectives.settings import CollectiveSettings
@@ -30,6 +30,9 @@ from diagnosis.core.collective_reports import CollectiveReports
 from diagnosis.core.collectives import CollectiveProgress, RankDump
 from diagnosis.core.diagnosis import Conclusion
 from diagnosis.core.placement import Placement
+
+#: So many missing ranks are never called scattered.
+_FEW = 2
 
 _NOBODY_ENDED: Mapping[int, str] = {}
 
@@ -58,9 +61,7 @@ def localise(
 def _timed_out(merged: Merged, reports: CollectiveReports | None) -> bool:
     """Did a watchdog give up, by its own words or by an operation it retired unfinished?"""
     said = reports is not None and any(report.timed_out for report in reports.work)
-    blind = {dump.rank for dump in merged.dumps if is_blind(dump.entries)}
-    waiting = merged.progress.waiting.values()
-    return said or any(op.failed and op.rank not in blind for op in waiting)
+    return said or any(operation.failed for operation in merged.progress.waiting.values())
 
 
 def _judge(case: Case, merged: Merged, timed_out: bool) -> Conclusion:
@@ -131,7 +132,16 @@ def _is_moving(case: Case, graph: WaitGraph) -> bool:
         return False
     if len(present) == len(graph.sinks) and all(sink.stale for sink in present):
         return True
-    return len(present) > case.settings.blockers_per_waiter * len(graph.blocked)
+    if len(present) > case.settings.blockers_per_waiter * len(graph.blocked):
+        return True
+    return _is_scattered(case, [sink.rank for sink in present])
+
+
+def _is_scattered(case: Case, ranks: Sequence[int]) -> bool:
+    """Many at once and not one host: what a moment of jitter looks like, and hardly a fault."""
+    many = max(_FEW, case.settings.scattered_share * len(case.progress.reported))
+    hosts = {case.target(rank).host or rank for rank in ranks}
+    return len(ranks) > many and len(hosts) > 1
 
 
 def _explains(graph: WaitGraph, late: set[int]) -> bool:

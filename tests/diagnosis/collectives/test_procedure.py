@@ -381,3 +381,24 @@ def test_every_step_is_told_in_the_trace(form):
     trace = "\n".join(judged(hang(3), form).trace)
     assert "8 dumps of 8 ranks" in trace
     assert "the waits end at rank 3" in trace
+
+
+@forms
+def test_many_ranks_missing_here_and_there_look_like_jitter_and_are_only_possible(form):
+    programs = steps(8, 4)
+    for rank in (0, 2, 5):
+        programs[rank] = programs[rank][:7]
+    found = judged(run(data_parallel(8), programs), form)
+    assert found.verdict.cls is VerdictClass.UNKNOWN
+    assert blamed(found, Role.POSSIBLE) == [0, 2, 5]
+
+
+@forms
+def test_all_ranks_of_one_host_missing_are_the_hosts_fault(form):
+    programs = steps(8, 4)
+    for rank in (4, 5, 6, 7):
+        programs[rank] = programs[rank][:7]
+    found = judged(run(data_parallel(8), programs), form)
+    assert blamed(found) == [4, 5, 6, 7]
+    isolated = [r.target.host for r in found.recommendations if r.action is Action.ISOLATE_HOST]
+    assert isolated == ["node-002"]
