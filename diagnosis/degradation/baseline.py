@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from diagnosis.core.metrics import FloatArray, TimeArray
-from diagnosis.degradation.peers import MAD_TO_DEVIATION, Peers, row_median
+from diagnosis.degradation.peers import MAD_TO_DEVIATION, Peers, median_over_time, row_median
 from diagnosis.degradation.recent import Recent
 from diagnosis.degradation.scaling import Scaling
 from diagnosis.degradation.state import Common, Jumps, Panel, Smoothed, Watch
@@ -44,10 +44,10 @@ def learn(panel: Panel, scaling: Scaling, values: FloatArray, time: TimeArray, p
     )
     scaled = np.stack(ticks, axis=-1)
     some = slice(None, None, max(1, len(ticks) // OFFSET_SAMPLES))
-    own = _median_over_time(scaled[:, :, some])
+    own = median_over_time(scaled[:, :, some])
     peers = [panel.peers.median(tick - own) for tick in ticks]
     together = np.stack(peers, axis=-1)
-    offset = _median_over_time((scaled - together)[:, :, some])
+    offset = median_over_time((scaled - together)[:, :, some])
     usual = np.stack([panel.peers.median(tick - offset) for tick in ticks], axis=-1)
     apart = scaled - offset[:, :, None] - usual
     step = float(np.median(np.diff(time))) if len(time) > 1 else 1.0
@@ -62,7 +62,7 @@ def learn(panel: Panel, scaling: Scaling, values: FloatArray, time: TimeArray, p
         recent=Recent(*(ticks[-1].copy() for _ in range(2))),
         fast=_smoothed(apart, panel.peers, step, pace.fast, pace.warmup),
         slow=_smoothed(apart, panel.peers, step, pace.slow, pace.warmup),
-        common=_common(usual, _median_over_time(usual), step, pace.fast),
+        common=_common(usual, median_over_time(usual), step, pace.fast),
     )
 
 
@@ -73,17 +73,6 @@ def _calmed(ticks: list[FloatArray], scaling: Scaling) -> list[FloatArray]:
 
 def _wide(column: FloatArray, like: FloatArray) -> FloatArray:
     return np.broadcast_to(column, like.shape)
-
-
-def _median_over_time(values: FloatArray) -> FloatArray:
-    """Median over the last axis, NaN where nothing is present."""
-    ordered = np.sort(values, axis=-1)
-    present = np.count_nonzero(~np.isnan(ordered), axis=-1)[..., None]
-    middle = np.maximum(present - 1, 0) // 2
-    upper = np.minimum(present // 2, values.shape[-1] - 1)
-    low = np.take_along_axis(ordered, middle, axis=-1)
-    high = np.take_along_axis(ordered, upper, axis=-1)
-    return np.where(present > 0, (low + high) / 2, np.nan)[..., 0].astype(np.float32)
 
 
 def _smoothed(
@@ -140,7 +129,7 @@ def _common(usual: FloatArray, level: FloatArray, step: float, constant: float) 
         change = gain * (usual[:, :, tick] - level - mean)
         mean = np.where(np.isfinite(change), mean + change, mean)
         sizes.append(np.abs(mean))
-    deviation = MAD_TO_DEVIATION * _median_over_time(np.stack(sizes, axis=-1))
+    deviation = MAD_TO_DEVIATION * median_over_time(np.stack(sizes, axis=-1))
     variance = np.maximum(np.square(deviation), _TINY_VARIANCE)
     return Common(level=level, mean=mean, variance=variance, run=np.zeros_like(mean))
 

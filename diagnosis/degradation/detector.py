@@ -11,6 +11,7 @@ from diagnosis.degradation.alarms import AlarmRule
 from diagnosis.degradation.answers import Answer, Coverage, Judgement
 from diagnosis.degradation.baseline import Pace, learn
 from diagnosis.degradation.catalogue import Catalogue
+from diagnosis.degradation.contrast import WindowContrast
 from diagnosis.degradation.coverage import coverage_of
 from diagnosis.degradation.fleet_wide import note_fleet_shifts
 from diagnosis.degradation.peers import peers_of
@@ -45,6 +46,7 @@ class Detector:
     hold_s: float = 50.0
     activity_hold_s: float = 120.0
     full_span_s: float = 2400.0
+    short_span_s: float = 600.0
     min_warmup_samples: int = 16
     min_hosts: int = 3
     chance: float = 1e-4
@@ -69,7 +71,17 @@ class Detector:
         catalogue: Catalogue | None = None,
         state: Watch | None = None,
     ) -> Judgement:
-        """Judge a whole window, or what follows a `state` (which it takes over)."""
+        """Judge a whole window, or what follows a `state` (which it takes over).
+
+        A window below `short_span_s` is judged by `WindowContrast`, once and as a whole.
+        """
+        if state is None and window.span < self.short_span_s:
+            return replace(
+                WindowContrast(min_hosts=self.min_hosts).judge(
+                    window, placement=placement, catalogue=catalogue
+                ),
+                detector=self.name,
+            )
         if state is None:
             paced = self.paced(window)
             warm = paced.warmup_samples(window)

@@ -130,3 +130,14 @@ def _row_quantile_of_present(values: FloatArray, share: float) -> FloatArray:
     low, high = np.floor(last).astype(np.intp), np.ceil(last).astype(np.intp)
     middle = (ordered[rows, low] + ordered[rows, high]) * np.float32(0.5)
     return np.where(present > 0, middle, np.nan).astype(np.float32)
+
+
+def median_over_time(values: FloatArray) -> FloatArray:
+    """Median over the last axis, NaN where nothing is present."""
+    ordered = np.sort(values, axis=-1)
+    present = np.count_nonzero(~np.isnan(ordered), axis=-1)[..., None]
+    middle = np.maximum(present - 1, 0) // 2
+    upper = np.minimum(present // 2, values.shape[-1] - 1)
+    low = np.take_along_axis(ordered, middle, axis=-1)
+    high = np.take_along_axis(ordered, upper, axis=-1)
+    return np.where(present > 0, (low + high) / 2, np.nan)[..., 0].astype(np.float32)
