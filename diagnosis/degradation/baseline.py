@@ -50,6 +50,7 @@ def learn(panel: Panel, scaling: Scaling, values: FloatArray, time: TimeArray, p
     offset = median_over_time((scaled - together)[:, :, some])
     usual = np.stack([panel.peers.median(tick - offset) for tick in ticks], axis=-1)
     apart = scaled - offset[:, :, None] - usual
+    noisiness = _noisiness(apart, panel.peers)
     step = float(np.median(np.diff(time))) if len(time) > 1 else 1.0
     return Watch(
         panel=panel,
@@ -60,8 +61,8 @@ def learn(panel: Panel, scaling: Scaling, values: FloatArray, time: TimeArray, p
         age=np.count_nonzero(np.isfinite(scaled), axis=-1).astype(np.float32) * np.float32(step),
         jumps=_jumps(apart) if len(set(panel.hosts)) < SMALL_GROUP else None,
         recent=Recent(*(ticks[-1].copy() for _ in range(2))),
-        fast=_smoothed(apart, panel.peers, step, pace.fast, pace.warmup),
-        slow=_smoothed(apart, panel.peers, step, pace.slow, pace.warmup),
+        fast=_smoothed(apart, noisiness, panel.peers, step, looks_at=pace.fast, of=pace.warmup),
+        slow=_smoothed(apart, noisiness, panel.peers, step, looks_at=pace.slow, of=pace.warmup),
         common=_common(usual, median_over_time(usual), step, pace.fast),
     )
 
@@ -76,14 +77,21 @@ def _wide(column: FloatArray, like: FloatArray) -> FloatArray:
 
 
 def _smoothed(
-    apart: FloatArray, peers: Peers, step: float, constant: float, warmup: float
+    apart: FloatArray,
+    noisiness: FloatArray,
+    peers: Peers,
+    step: float,
+    *,
+    looks_at: float,
+    of: float,
 ) -> Smoothed:
-    """The mean that the warm-up leaves behind, and the variance that such a mean usually has.
+    """The mean over `looks_at` seconds that a warm-up leaves behind, and its usual variance.
 
-    A long mean is seen only a few times in a warm-up, so its own variance is pooled with the
-    peers', and never less than the peers' times how much noisier than they the cell's samples are.
+    A long mean is seen only a few times in the `of` seconds of a warm-up, so its own variance is
+    pooled with the peers', and never less than the peers' times how much noisier than they the
+    cell's samples are.
     """
-    gain = np.float32(1 - np.exp(-step / constant))
+    gain = np.float32(1 - np.exp(-step / looks_at))
     mean = np.zeros(apart.shape[:2], dtype=np.float32)
     squares, count = np.zeros_like(mean), np.zeros_like(mean)
     limit = np.full_like(mean, np.inf)
@@ -98,9 +106,9 @@ def _smoothed(
         count += present
     own = squares / np.maximum(count, 1)
     pooled = _typical(own, peers)
-    looks = np.float32(max(warmup, step) / (2 * constant))
+    looks = np.float32(max(of, step) / (2 * looks_at))
     variance = (looks * own + POOLED_LOOKS * pooled) / (looks + POOLED_LOOKS)
-    variance = np.maximum(variance, pooled * _noisiness(apart, peers))
+    variance = np.maximum(variance, pooled * noisiness)
     variance = np.maximum(variance, _TINY_VARIANCE).astype(np.float32)
     usual = np.sqrt(variance)
     run = np.zeros_like(mean)

@@ -102,7 +102,7 @@ def row_median(values: FloatArray) -> FloatArray:
     count = values.shape[1]
     if count == 0:
         return np.full(values.shape[0], np.nan, dtype=np.float32)
-    if np.isnan(np.sum(values)):
+    if np.isnan(values.min()):
         return _row_quantile_of_present(values, 0.5)
     middle = (count - 1) // 2
     if count % 2 or count >= LARGE_GROUP:
@@ -116,7 +116,7 @@ def _deviation(sizes: FloatArray) -> FloatArray:
     count = sizes.shape[1]
     if count < LARGE_GROUP:
         return MAD_TO_DEVIATION * row_median(sizes)
-    if np.isnan(np.sum(sizes)):
+    if np.isnan(sizes.min()):
         return P80_TO_DEVIATION * _row_quantile_of_present(sizes, 0.8)
     at = (80 * count) // 100
     return P80_TO_DEVIATION * np.partition(sizes, at, axis=1)[:, at]
