@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from diagnosis.core.metrics import FloatArray, TimeArray
-from diagnosis.degradation.peers import MAD_TO_DEVIATION, Peers, row_median
+from diagnosis.degradation.peers import MAD_TO_DEVIATION, Peers, median_over_time, row_median
 from diagnosis.degradation.recent import Recent
 from diagnosis.degradation.scaling import Scaling
 from diagnosis.degradation.state import Common, Jumps, Panel, Smoothed, Watch
@@ -44,12 +44,13 @@ def learn(panel: Panel, scaling: Scaling, values: FloatArray, time: TimeArray, p
     )
     scaled = np.stack(ticks, axis=-1)
     some = slice(None, None, max(1, len(ticks) // OFFSET_SAMPLES))
-    own = _median_over_time(scaled[:, :, some])
+    own = median_over_time(scaled[:, :, some])
     peers = [panel.peers.median(tick - own) for tick in ticks]
     together = np.stack(peers, axis=-1)
-    offset = _median_over_time((scaled - together)[:, :, some])
+    offset = median_over_time((scaled - together)[:, :, some])
     usual = np.stack([panel.peers.median(tick - offset) for tick in ticks], axis=-1)
     apart = scaled - offset[:, :, None] - usual
+    noisiness = _noisiness(apart, panel.peers)
     step = float(np.median(np.diff(time))) if len(time) > 1 else 1.0
     return Watch(
         panel=panel,
@@ -60,9 +61,9 @@ def learn(panel: Panel, scaling: Scaling, values: FloatArray, time: TimeArray, p
         age=np.count_nonzero(np.isfinite(scaled), axis=-1).astype(np.float32) * np.float32(step),
         jumps=_jumps(apart) if len(set(panel.hosts)) < SMALL_GROUP else None,
         recent=Recent(*(ticks[-1].copy() for _ in range(2))),
-        fast=_smoothed(apart, panel.peers, step, pace.fast, pace.warmup),
-        slow=_smoothed(apart, panel.peers, step, pace.slow, pace.warmup),
-        common=_common(usual, _median_over_time(usual), step, pace.fast),
+        fast=_smoothed(apart, noisiness, panel.peers, step, looks_at=pace.fast, of=pace.warmup),
+        slow=_smoothed(apart, noisiness, panel.peers, step, looks_at=pace.slow, of=pace.warmup),
+        common=_common(usual, median_over_time(usual), step, pace.fast),
     )
 
 
@@ -75,26 +76,22 @@ def _wide(column: FloatArray, like: FloatArray) -> FloatArray:
     return np.broadcast_to(column, like.shape)
 
 
-def _median_over_time(values: FloatArray) -> FloatArray:
-    """Median over the last axis, NaN where nothing is present."""
-    ordered = np.sort(values, axis=-1)
-    present = np.count_nonzero(~np.isnan(ordered), axis=-1)[..., None]
-    middle = np.maximum(present - 1, 0) // 2
-    upper = np.minimum(present // 2, values.shape[-1] - 1)
-    low = np.take_along_axis(ordered, middle, axis=-1)
-    high = np.take_along_axis(ordered, upper, axis=-1)
-    return np.where(present > 0, (low + high) / 2, np.nan)[..., 0].astype(np.float32)
-
-
 def _smoothed(
-    apart: FloatArray, peers: Peers, step: float, constant: float, warmup: float
+    apart: FloatArray,
+    noisiness: FloatArray,
+    peers: Peers,
+    step: float,
+    *,
+    looks_at: float,
+    of: float,
 ) -> Smoothed:
-    """The mean that the warm-up leaves behind, and the variance that such a mean usually has.
+    """The mean over `looks_at` seconds that a warm-up leaves behind, and its usual variance.
 
-    A long mean is seen only a few times in a warm-up, so its own variance is pooled with the
-    peers', and never less than the peers' times how much noisier than they the cell's samples are.
+    A long mean is seen only a few times in the `of` seconds of a warm-up, so its own variance is
+    pooled with the peers', and never less than the peers' times how much noisier than they the
+    cell's samples are.
     """
-    gain = np.float32(1 - np.exp(-step / constant))
+    gain = np.float32(1 - np.exp(-step / looks_at))
     mean = np.zeros(apart.shape[:2], dtype=np.float32)
     squares, count = np.zeros_like(mean), np.zeros_like(mean)
     limit = np.full_like(mean, np.inf)
@@ -109,9 +106,9 @@ def _smoothed(
         count += present
     own = squares / np.maximum(count, 1)
     pooled = _typical(own, peers)
-    looks = np.float32(max(warmup, step) / (2 * constant))
+    looks = np.float32(max(of, step) / (2 * looks_at))
     variance = (looks * own + POOLED_LOOKS * pooled) / (looks + POOLED_LOOKS)
-    variance = np.maximum(variance, pooled * _noisiness(apart, peers))
+    variance = np.maximum(variance, pooled * noisiness)
     variance = np.maximum(variance, _TINY_VARIANCE).astype(np.float32)
     usual = np.sqrt(variance)
     run = np.zeros_like(mean)
@@ -140,7 +137,7 @@ def _common(usual: FloatArray, level: FloatArray, step: float, constant: float) 
         change = gain * (usual[:, :, tick] - level - mean)
         mean = np.where(np.isfinite(change), mean + change, mean)
         sizes.append(np.abs(mean))
-    deviation = MAD_TO_DEVIATION * _median_over_time(np.stack(sizes, axis=-1))
+    deviation = MAD_TO_DEVIATION * median_over_time(np.stack(sizes, axis=-1))
     variance = np.maximum(np.square(deviation), _TINY_VARIANCE)
     return Common(level=level, mean=mean, variance=variance, run=np.zeros_like(mean))
 

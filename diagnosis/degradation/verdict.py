@@ -215,9 +215,11 @@ def _listed(judgement: Judgement) -> str:
 def _trace(judgement: Judgement) -> tuple[str, ...]:
     coverage = judgement.coverage
     lines = [
-        f"{coverage.hosts_judged} of {coverage.hosts} hosts answered with "
-        f"{coverage.metrics_judged} of {coverage.metrics} metrics; "
-        f"{coverage.samples_present:.0%} of the samples are there",
+        (
+            f"{coverage.hosts_judged} of {coverage.hosts} hosts answered with "
+            f"{coverage.metrics_judged} of {coverage.metrics} metrics; "
+            f"{coverage.samples_present:.0%} of the samples are there"
+        ),
         f"detector {judgement.detector}: {judgement.answer.value}",
     ]
     if judgement.reason:
