@@ -5,7 +5,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 BIN := .venv/bin
 UV := $(shell command -v uv 2>/dev/null)
 
-.PHONY: help setup run demo test test-postgres verify check format lock screenshots clean
+.PHONY: help setup run demo test test-postgres verify check format lock openapi screenshots clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -61,6 +61,9 @@ format: .venv/ready-to-test ## put code and templates in the house's form
 lock: .venv/ready-to-test ## lock requirements with hashes
 	@for part in requirements requirements-dev; do $(BIN)/uv pip compile -q --universal --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --no-emit-find-links --no-header $$part.in -o $$part.txt; done
+
+openapi: .venv/ready-to-test ## docs/openapi.yaml anew, from the code
+	@$(BIN)/python manage.py spectacular --validate --fail-on-warn --file docs/openapi.yaml
 
 screenshots: .venv/ready-to-test ## docs/screenshots/ anew, from the demo in a real browser
 	@$(BIN)/python -m tests.e2e.screenshots

@@ -1,6 +1,7 @@
 """Every address of the product."""
 
 from django.contrib import admin
+from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import URLPattern, URLResolver, include, path, re_path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
@@ -8,11 +9,18 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 from aegis_web.health import health
 from incidents.api.viewsets.problems import NothingHere
 
+admin.site.site_header = admin.site.site_title = "Aegis"
+admin.site.index_title = "Knowledge, people and records"
+
 api: list[URLPattern | URLResolver] = [
     path("", include("incidents.api.urls")),
     path("", include("diagnosis.api.urls")),
     path("schema", SpectacularAPIView.as_view(), name="schema"),
-    path("docs", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="api-docs"),
+    path(
+        "docs",
+        login_required(SpectacularSwaggerSplitView.as_view(url_name="schema")),
+        name="api-docs",
+    ),
 ]
 
 urlpatterns = [

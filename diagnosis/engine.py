@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 
 from diagnosis.collectives.picture import progress_picture
 from diagnosis.collectives.procedure import localise
+from diagnosis.collectives.reports import localise_counters
 from diagnosis.core.collectives import CollectiveProgress, RankDump
 from diagnosis.core.diagnosis import Conclusion, Diagnosis, Skipped
 from diagnosis.core.evidence import Evidence
 from diagnosis.core.placement import Placement
 from diagnosis.core.words import EvidenceKind
 from diagnosis.fusion import fuse
+from diagnosis.readers.collective_reports import read_collective_reports
 from diagnosis.readers.compression import decompressed
 from diagnosis.readers.errors import UnreadableEvidence
 from diagnosis.readers.flight_recorder import read_dumps
@@ -55,8 +57,14 @@ def diagnose(
     dumps, unread = read_dumps(given.dumps)
     progress: CollectiveProgress | None = None
     conclusions: list[Conclusion] = [logs.conclusion] if logs.conclusion else []
+    reports = read_collective_reports(given.logs)
+    counted = localise_counters(reports, placement=known, ended_ranks=logs.ended_ranks)
+    if counted:
+        conclusions.append(counted)
     if dumps:
-        located, progress = localise(dumps, placement=known, ended_ranks=logs.ended_ranks)
+        located, progress = localise(
+            dumps, placement=known, ended_ranks=logs.ended_ranks, reports=reports
+        )
         conclusions.append(located)
     skipped = tuple(sorted({*given.skipped, *logs.skipped, *unread}, key=lambda item: item.file))
     answer = fuse(conclusions, skipped=skipped, taxonomy_version=rules.version)

@@ -100,6 +100,14 @@ class IncidentStatus(TextChoices):
     RESOLVED = "resolved", "Resolved"
 
 
+#: What an incident is in until it is resolved; asked for by name, because an index finds that.
+OPEN_STATUSES = (
+    IncidentStatus.TRIGGERED,
+    IncidentStatus.ACKNOWLEDGED,
+    IncidentStatus.MITIGATED,
+)
+
+
 class Resolution(TextChoices):
     """How an incident ended."""
 

@@ -3,10 +3,8 @@
 import os
 import subprocess
 import sys
-import tempfile
-from pathlib import Path
 
-from tests.services import postgres_bin, postgresql
+from tests.services import open_folder, postgres_bin, postgresql
 
 
 def main() -> int:
@@ -14,13 +12,11 @@ def main() -> int:
     if postgres_bin() is None:
         sys.stderr.write("PostgreSQL's server is missing (Debian: apt-get install postgresql)\n")
         return 2
-    with tempfile.TemporaryDirectory(prefix="aegis-pg-") as folder:
-        Path(folder).chmod(0o755)
-        with postgresql(Path(folder) / "server") as url:
-            command = [sys.executable, "-m", "pytest", *sys.argv[1:]]
-            return subprocess.run(
-                command, env={**os.environ, "DATABASE_URL": url}, check=False
-            ).returncode
+    with open_folder() as folder, postgresql(folder / "server") as url:
+        command = [sys.executable, "-m", "pytest", *sys.argv[1:]]
+        return subprocess.run(
+            command, env={**os.environ, "DATABASE_URL": url}, check=False
+        ).returncode
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import os
 import pwd
 import shutil
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -35,6 +36,14 @@ def _run_quietly(command: Sequence[str]) -> None:
     """PostgreSQL refuses to run as root: there the command runs as the package's own user."""
     as_user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
     subprocess.run([*as_user, *command], check=True, stdout=subprocess.DEVNULL, cwd="/")
+
+
+@contextmanager
+def open_folder() -> Iterator[Path]:
+    """A folder that the database's own user may enter; pytest's are closed to everyone else."""
+    with tempfile.TemporaryDirectory(prefix="aegis-") as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
 
 
 @contextmanager

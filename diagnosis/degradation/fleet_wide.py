@@ -20,7 +20,7 @@ def note_fleet_shifts(state: Watch, *, hold_s: float) -> None:
     if not far.any() and all(shift.end is not None or shift.hosts for shift in state.fleet_wide):
         peers.run[:] = 0.0
         return
-    peers.run += np.float32(state.step)
+    peers.run += np.float32(2 * state.step)
     peers.run *= far[:, None]
     open_ones = {
         shift.metric: index

@@ -14,9 +14,9 @@ from diagnosis.core.target import normalise_host
 #: A stage with fewer hosts than this has no peers of its own and joins the whole job.
 MIN_ROLE_HOSTS = 4
 MAD_TO_DEVIATION = np.float32(1.4826)
-#: From here on a seventh of a group can be bad without touching the 85th percentile.
+P80_TO_DEVIATION = np.float32(1 / 1.2816)
+#: From here on several hosts of a group can be bad without touching the 80th percentile.
 LARGE_GROUP = 12
-_P85_TO_DEVIATION = np.float32(1 / 1.4395)
 
 
 @dataclass(frozen=True)
@@ -31,10 +31,6 @@ class Peers:
     bounds: tuple[tuple[int, int], ...]
     host: npt.NDArray[np.intp]
 
-    def group_of(self, entity: int) -> slice:
-        """The slice of the group in which the (sorted) entity stands."""
-        return next(slice(low, high) for low, high in self.bounds if low <= entity < high)
-
     def median(self, values: FloatArray) -> FloatArray:
         """The median over each group, shape (metrics, entities): every entity gets its group's."""
         return self._spread_out([row_median(values[:, a:b]) for a, b in self.bounds])
@@ -42,8 +38,8 @@ class Peers:
     def deviation(self, centred: FloatArray) -> FloatArray:
         """The robust deviation of centred values over each group, as in `median`.
 
-        The median of the sizes (MAD); in large groups the 85th percentile where that says more,
-        since saturated gauges put half of a group at one value.
+        The median of the sizes (MAD); in large groups their 80th percentile, since saturated gauges
+        put half of a group at one value.
         """
         sizes = np.abs(centred)
         return self._spread_out([_deviation(sizes[:, a:b]) for a, b in self.bounds])
@@ -99,15 +95,20 @@ def _stages(placement: Placement | None) -> dict[str, int]:
 
 
 def row_median(values: FloatArray) -> FloatArray:
-    """The median of each row, ignoring NaN; NaN for a row without values. Shape (rows,)."""
+    """The median of each row, ignoring NaN; NaN for a row without values. Shape (rows,).
+
+    In large groups of even size the lower of the two middle values, which is found sooner.
+    """
     count = values.shape[1]
     if count == 0:
         return np.full(values.shape[0], np.nan, dtype=np.float32)
-    if np.isnan(np.sum(values)):
-        return _row_median_of_present(values)
-    low, high = (count - 1) // 2, count // 2
-    parts = np.partition(values, (low, high) if high > low else low, axis=1)
-    return (parts[:, low] + parts[:, high]) * np.float32(0.5)
+    if np.isnan(values.min()):
+        return _row_quantile_of_present(values, 0.5)
+    middle = (count - 1) // 2
+    if count % 2 or count >= LARGE_GROUP:
+        return np.partition(values, middle, axis=1)[:, middle]
+    parts = np.partition(values, (middle, middle + 1), axis=1)
+    return (parts[:, middle] + parts[:, middle + 1]) * np.float32(0.5)
 
 
 def _deviation(sizes: FloatArray) -> FloatArray:
@@ -115,23 +116,28 @@ def _deviation(sizes: FloatArray) -> FloatArray:
     count = sizes.shape[1]
     if count < LARGE_GROUP:
         return MAD_TO_DEVIATION * row_median(sizes)
-    if np.isnan(np.sum(sizes)):
-        sizes = np.sort(sizes, axis=1)
-        present = np.count_nonzero(~np.isnan(sizes), axis=1)
-        rows = np.arange(len(sizes))
-        middle = sizes[rows, np.maximum(present - 1, 0) // 2]
-        upper = sizes[rows, np.maximum((85 * present) // 100 - 1, 0)]
-    else:
-        at = (count // 2, (85 * count) // 100)
-        parts = np.partition(sizes, at, axis=1)
-        middle, upper = parts[:, at[0]], parts[:, at[1]]
-    return np.maximum(MAD_TO_DEVIATION * middle, _P85_TO_DEVIATION * upper)
+    if np.isnan(sizes.min()):
+        return P80_TO_DEVIATION * _row_quantile_of_present(sizes, 0.8)
+    at = (80 * count) // 100
+    return P80_TO_DEVIATION * np.partition(sizes, at, axis=1)[:, at]
 
 
-def _row_median_of_present(values: FloatArray) -> FloatArray:
+def _row_quantile_of_present(values: FloatArray, share: float) -> FloatArray:
     ordered = np.sort(values, axis=1)
     present = np.count_nonzero(~np.isnan(ordered), axis=1)
     rows = np.arange(len(ordered))
-    low = ordered[rows, np.maximum(present - 1, 0) // 2]
-    high = ordered[rows, np.minimum(present // 2, ordered.shape[1] - 1)]
-    return np.where(present > 0, (low + high) * np.float32(0.5), np.nan).astype(np.float32)
+    last = np.maximum(present - 1, 0) * share
+    low, high = np.floor(last).astype(np.intp), np.ceil(last).astype(np.intp)
+    middle = (ordered[rows, low] + ordered[rows, high]) * np.float32(0.5)
+    return np.where(present > 0, middle, np.nan).astype(np.float32)
+
+
+def median_over_time(values: FloatArray) -> FloatArray:
+    """Median over the last axis, NaN where nothing is present."""
+    ordered = np.sort(values, axis=-1)
+    present = np.count_nonzero(~np.isnan(ordered), axis=-1)[..., None]
+    middle = np.maximum(present - 1, 0) // 2
+    upper = np.minimum(present // 2, values.shape[-1] - 1)
+    low = np.take_along_axis(ordered, middle, axis=-1)
+    high = np.take_along_axis(ordered, upper, axis=-1)
+    return np.where(present > 0, (low + high) / 2, np.nan)[..., 0].astype(np.float32)

@@ -28,9 +28,12 @@ class Recent:
         low = np.fmin(self.last, self.before)
         high = np.fmax(self.last, self.before)
         calm = np.fmax(low, np.minimum(high, now))
-        missing = np.isnan(now)
-        calm[missing] = np.nan
         calm[bursty] = now[bursty]
-        self.before = np.where(missing, self.before, self.last)
-        self.last = np.where(missing, self.last, now)
+        if bool(np.isnan(now.min())):
+            missing = np.isnan(now)
+            calm[missing] = np.nan
+            self.before = np.where(missing, self.before, self.last)
+            self.last = np.where(missing, self.last, now)
+        else:
+            self.before, self.last = self.last, now
         return calm

@@ -28,13 +28,14 @@ class Smoothed:
     """An exponential mean of every cell's distance to its peers, and how it usually varies.
 
     All arrays are (metrics, entities): `mean` and its usual `variance` on the common scale; `usual`
-    the deviation that it is measured in now; `run` the seconds for which it has been out of bounds
-    without a break.
+    the deviation that it is measured in now, `edge` the bound that follows; `run` the seconds for
+    which it has been out of bounds without a break.
     """
 
     mean: FloatArray
     variance: FloatArray
     usual: FloatArray
+    edge: FloatArray
     run: FloatArray
 
 
@@ -76,9 +77,10 @@ class Alarm:
 class Watch:
     """The detector's state; (metrics, entities) arrays are in the order of `panel.peers`.
 
-    `offset` is each cell's usual position over what its peers do together, `age` the seconds of own past behind it;
-    `recent` holds the last two samples, `turned` is
-    when the fleet last turned as a whole. `advance` changes a state in place.
+    `offset` is each cell's usual position over what its peers do together, `age` the seconds of own
+    past behind it; `recent` holds the last two samples, `turned` is
+    when the fleet last turned as a whole, `left` when it left its usual level, `elsewhere` when it
+    was last seen away from it. `advance` changes a state in place.
     """
 
     panel: Panel
@@ -93,8 +95,11 @@ class Watch:
     common: Common
     jumps: Jumps | None = None
     turned: float = -np.inf
+    left: float = -np.inf
+    elsewhere: float = -np.inf
     alarms: dict[int, Alarm] = field(default_factory=dict)
     near: dict[int, Alarm] = field(default_factory=dict)
     fleet_wide: list[FleetShift] = field(default_factory=list)
-    seen: FloatArray | None = None
     step: float = 0.0
+    ticks: int = 0
+    youngest: float = 0.0

@@ -7,12 +7,13 @@ lines in much text scans `read_blocks` and cuts records with `span_at` and `reco
 from collections.abc import Iterator
 
 from diagnosis.core.evidence import Evidence
-from diagnosis.readers.logs_blocks import BLOCK_BYTES, Block, read_blocks
+from diagnosis.readers.logs_blocks import BLOCK_BYTES, Block, Line, read_blocks
 from diagnosis.readers.logs_records import Record, record_of, records_in, span_at, stamp_before
 from diagnosis.readers.logs_times import Stamp
 
 __all__ = [
     "Block",
+    "Line",
     "Record",
     "last_stamp",
     "read_blocks",

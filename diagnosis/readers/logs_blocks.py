@@ -103,7 +103,7 @@ def _as_text(raw: bytes) -> str:
 
 
 def read_blocks(stream: BinaryIO, block_bytes: int = BLOCK_BYTES) -> Iterator[Block]:
-    """The stream's lines in blocks. Any bytes are accepted; nothing raises but the stream itself."""
+    """The stream's lines in blocks. Any bytes are accepted; only the stream itself raises."""
     encoding, mark, chunks = open_text(stream, block_bytes)
     number, offset, json_lines = 1, mark, None
     for data in _whole_lines(chunks, block_bytes):
@@ -155,7 +155,7 @@ def _block(data: bytes, number: int, offset: int, widths: "np.ndarray | None") -
 
 
 def _unwrapped(block: Block) -> Block:
-    """The block of a JSON-lines log, each line replaced by its message (one line per line in it)."""
+    """The block of a JSON-lines log, each line replaced by the lines of its message."""
     lines: list[bytes] = []
     origins: list[int] = []
     heads: list[Head] = []

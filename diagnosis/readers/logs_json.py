@@ -1,4 +1,4 @@
-"""Logs whose every line is a JSON object: container runtimes, log shippers, `journalctl -o json`."""
+"""Logs of JSON objects, one a line: container runtimes, log shippers, `journalctl -o json`."""
 
 from collections.abc import Mapping
 from typing import cast

@@ -1,5 +1,6 @@
 """Records: one statement of a program, which may take several lines."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -8,13 +9,14 @@ from diagnosis.readers.logs_heads import Head
 from diagnosis.readers.logs_times import Clock, Stamp
 
 #: How far a record reaches from one of its lines, in lines, and how long its text may get.
-MAX_RECORD_LINES = 200
+MAX_RECORD_LINES = 120
 MAX_RECORD_CHARS = 20_000
 
 #: How far back a line without time looks for one.
 TIME_LOOK_BACK = 200
 
 TRACEBACK = "Traceback (most recent call last)"
+_EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit)\b")
 _STARTS_ANEW = (TRACEBACK, "During handling of the above", "The above exception was")
 
 
@@ -53,6 +55,8 @@ def span_at(block: Block, index: int) -> list[int]:
     for later in range(first + 1, min(len(block), first + MAX_RECORD_LINES)):
         line = block.line(later)
         if line.head.prefixes and owner.head.prefixes and not _same_source(owner.head, line.head):
+            if not in_traceback:
+                break
             adjacent = False
             continue
         if not adjacent and not line.head.prefixes:
@@ -90,6 +94,8 @@ def _first_line(block: Block, index: int) -> int:
 def _first_headed(block: Block, index: int) -> int:
     """Back through the lines of the same process, to the traceback or indented block they end."""
     line, start = block.line(index), index
+    if not _is_indented(line) and not _EXCEPTION.match(line.message):
+        return index
     for earlier in range(index - 1, max(-1, index - MAX_RECORD_LINES), -1):
         other = block.line(earlier)
         if not other.head.prefixes or not _same_source(line.head, other.head):
@@ -104,6 +110,8 @@ def _first_headed(block: Block, index: int) -> int:
 
 def _first_bare(block: Block, index: int) -> int:
     """Back to the line with a prefix that this one goes on with, or to its traceback."""
+    if block.line(index).message.startswith(_STARTS_ANEW):
+        return index
     frames_from = index
     only_frames = True
     for earlier in range(index - 1, max(-1, index - MAX_RECORD_LINES), -1):

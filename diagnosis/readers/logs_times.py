@@ -17,10 +17,18 @@ from time import gmtime
 UNKNOWN_YEAR = 2000
 
 _MONTHS = {
-    name: number
-    for number, name in enumerate(
-        ("jan feb mar apr may jun jul aug sep oct nov dec").split(), start=1
-    )
+    "jan": 1,
+    "feb": 2,
+    "mar": 3,
+    "apr": 4,
+    "may": 5,
+    "jun": 6,
+    "jul": 7,
+    "aug": 8,
+    "sep": 9,
+    "oct": 10,
+    "nov": 11,
+    "dec": 12,
 }
 
 
@@ -73,11 +81,13 @@ def _calendar(found: re.Match[str]) -> Stamp | None:
     when += float(f"0.{groups['f']}") if groups.get("f") else 0.0
     zone = (groups.get("z") or "").strip()
     when -= _zone_seconds(zone)
+    return Stamp(when, _clock(year, zone), 1.0 if groups["s"] else 60.0)
+
+
+def _clock(year: str | None, zone: str) -> Clock:
     if not year:
-        clock = Clock.YEAR_UNKNOWN
-    else:
-        clock = Clock.ZONED if zone else Clock.ZONE_ASSUMED
-    return Stamp(when, clock, 1.0 if groups["s"] else 60.0)
+        return Clock.YEAR_UNKNOWN
+    return Clock.ZONED if zone else Clock.ZONE_ASSUMED
 
 
 def _zone_seconds(zone: str) -> int:
@@ -127,6 +137,21 @@ def stamp_at(text: str, position: int = 0) -> tuple[Stamp, int] | None:
             if stamp is not None:
                 return stamp, found.end()
     return None
+
+
+def finer(known: Stamp | None, new: Stamp) -> Stamp:
+    """The finer of two stamps of one line; a year that only the other tells is put into it."""
+    if known is None or known.clock is Clock.UPTIME:
+        return new
+    if new.clock is Clock.UPTIME:
+        return known
+    if new.clock is Clock.YEAR_UNKNOWN and known.year is not None:
+        new = with_year(new, known.year)
+    if known.clock is Clock.YEAR_UNKNOWN and new.year is not None:
+        known = with_year(known, new.year)
+    if known.clock is Clock.ZONED and new.clock is not Clock.ZONED and known.precision <= 1:
+        return known
+    return new if new.precision < known.precision else known
 
 
 def with_year(stamp: Stamp, year: int) -> Stamp:

@@ -1,10 +1,11 @@
 """The engine's answer as the records store it."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import orjson
 
-from diagnosis.core.diagnosis import Diagnosis, Finding
+from diagnosis.core.diagnosis import Diagnosis, Finding, Suspect
 from diagnosis.core.target import Target
 from incidents import models
 from incidents.choices import ParseStatus
@@ -31,22 +32,12 @@ def result_from(
     signature's code to its fault type's.
     """
     findings = _Findings(records)
-    suspects = [
-        SuspectData(
-            target=_target(suspect.target),
-            score=min(max(suspect.score, 0.0), 1.0),
-            role=suspect.role,
-            fault=fault_codes.get(suspect.fault or "", suspect.fault or ""),
-            findings=[findings.position_of(finding) for finding in suspect.findings],
-        )
-        for suspect in answer.suspects
-    ]
-    unread = {item.file: item.reason for item in answer.skipped}
+    suspects = [_suspect(suspect, findings, fault_codes) for suspect in answer.suspects]
     return DiagnosisResult(
         kind=answer.verdict.kind,
         verdict_class=answer.verdict.cls,
         summary=answer.verdict.summary,
-        confidence=min(max(answer.verdict.confidence, 0.0), 1.0),
+        confidence=_share(answer.verdict.confidence),
         engine_version=answer.engine_version,
         taxonomy_version=answer.taxonomy_version,
         coverage=plain(answer.verdict.coverage),
@@ -58,23 +49,48 @@ def result_from(
         ],
         trace=answer.trace,
         skipped=[item.to_dict() for item in answer.skipped],
-        readings=[
-            ReadingData(
-                evidence_id=record.pk,
-                status=ParseStatus.SKIPPED if name in unread else ParseStatus.PARSED,
-                reason=unread.get(name, ""),
-                kind=kinds.get(name, ""),
-            )
-            for name, record in records.items()
-        ],
+        readings=_readings(answer, records, kinds),
     )
 
 
-def plain(value: Mapping[str, object]) -> dict[str, object]:
+def plain(value: Mapping[Any, object]) -> dict[str, object]:
     """The same as plain JSON data: numpy numbers, enums and tuples become what JSON has."""
     options = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS
     found: dict[str, object] = orjson.loads(orjson.dumps(dict(value), option=options))
     return found
+
+
+def _suspect(
+    suspect: Suspect, findings: "_Findings", fault_codes: Mapping[str, str]
+) -> SuspectData:
+    code = suspect.fault or ""
+    return SuspectData(
+        target=_target(suspect.target),
+        score=_share(suspect.score),
+        role=suspect.role,
+        fault=fault_codes.get(code, code),
+        findings=[findings.position_of(finding) for finding in suspect.findings],
+    )
+
+
+def _readings(
+    answer: Diagnosis, records: Mapping[str, models.Evidence], kinds: Mapping[str, str]
+) -> list[ReadingData]:
+    unread = {item.file: item.reason for item in answer.skipped}
+    return [
+        ReadingData(
+            evidence_id=record.pk,
+            status=ParseStatus.SKIPPED if name in unread else ParseStatus.PARSED,
+            reason=unread.get(name, ""),
+            kind=kinds.get(name, ""),
+        )
+        for name, record in records.items()
+    ]
+
+
+def _share(value: float) -> float:
+    """Into the range from 0 to 1, which rounding may leave by a hair."""
+    return min(max(value, 0.0), 1.0)
 
 
 class _Findings:

@@ -108,10 +108,11 @@ def load_shipped(*, actor: Actor, shipped: Sequence[Row]) -> Loaded:
     new: list[Signature] = []
     updated = kept = 0
     for row in shipped:
+        code = str(row["code"])
         fields = {**_signature_fields(row), "fault_type": faults[_fault_code(row)]}
-        signature = known.get(str(row["code"]))
+        signature = known.get(code)
         if signature is None:
-            new.append(Signature(code=row["code"], shipped=True, **fields))
+            new.append(Signature(code=code, shipped=True, **fields))
         elif signature.edited or not signature.shipped:
             kept += 1
         else:

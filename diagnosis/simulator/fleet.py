@@ -83,8 +83,9 @@ def _make_untidy(fleet: Fleet, *, spared: int | None) -> None:
     for _ in range(max(1, fleet.hosts // 8)):
         at = (random.integers(len(METRICS)), random.integers(fleet.hosts), random.integers(samples))
         fleet.values[at] *= random.choice([0.0, 30.0])
-    constant = random.integers(len(METRICS))
-    fleet.of(METRICS[constant])[random.integers(fleet.hosts)] = 0.0
+    constant, stuck = random.integers(len(METRICS)), int(random.integers(fleet.hosts))
+    if stuck != spared:
+        fleet.of(METRICS[constant])[stuck] = 0.0
     late = int(random.integers(fleet.hosts))
     if late != spared and fleet.hosts > 4:
         fleet.values[:, late, : int(samples * random.uniform(0.05, 0.3))] = np.nan

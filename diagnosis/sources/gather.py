@@ -107,7 +107,7 @@ class _Asking:
     def _ask_group(self, query: MetricQuery, group: HostGroup) -> RangeAnswer:
         settings = self.settings
         promql = query.render(
-            labels=settings.labels.labels_of(query.exporter),
+            labels=self._labels(query.exporter),
             regex=group.regex,
             windows=settings.windows,
             by_host=settings.by_host,
@@ -117,13 +117,19 @@ class _Asking:
         points = min(POINTS_PER_QUERY, max(1, settings.samples_per_query // series))
         return self.source.query_range(promql, self.grid, self.budget, points_per_query=points)
 
+    def _labels(self, exporter: str) -> tuple[str, ...]:
+        """The labels to ask by: one alone, once it has named every host, is the cheaper query."""
+        labels = self.settings.labels.labels_of(exporter)
+        enough = (label for label in labels if self.rows.names_every_host(exporter, label))
+        return next(((label,) for label in enough), labels)
+
     def look_for_blanks(self, queries: Sequence[MetricQuery]) -> None:
         """Tell metrics that are exported without a usable value from those that nobody exports."""
         empty = [q for q in queries if q.series and q.metric not in self.rows.metrics]
         empty = [query for query in empty if query.metric not in self.failures]
         last = TimeGrid(self.grid.end, self.grid.step, 1)
         present: set[str] = set()
-        for label in {x for q in empty for x in self.settings.labels.labels_of(q.exporter)}:
+        for label in sorted({label for query in empty for label in self._labels(query.exporter)}):
             names = {stored.name for query in empty for stored in query.series}
             for group in self.groups:
                 promql = presence(names, label, group.regex)

@@ -54,16 +54,16 @@ class LabelMap:
 
     def host_of(
         self, labels: Mapping[str, str], exporter: str, wanted: Mapping[str, str]
-    ) -> str | None:
-        """The placement's spelling of the series' host; None where it is none of `wanted`.
+    ) -> tuple[str, str] | None:
+        """The label that names a wanted host, and the host in the placement's spelling.
 
-        `wanted` maps normalised names to the placement's spelling.
+        `wanted` maps normalised names to the placement's spelling. None for other hosts' series.
         """
         for label in self.labels_of(exporter):
             name = normalise_host(without_brackets(labels.get(label, "")))
-            name = self._aliases.get(name, name)
-            if name in wanted:
-                return wanted[name]
+            host = wanted.get(self._aliases.get(name, name))
+            if host is not None:
+                return label, host
         return None
 
     @cached_property

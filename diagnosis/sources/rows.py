@@ -31,6 +31,7 @@ class CollectedRows:
         self._grid = grid
         self._wanted = wanted
         self._rows: dict[str, dict[Entity, Series]] = {}
+        self._named_by: dict[tuple[str, str], set[str]] = {}
         self.notes: dict[str, None] = {}
 
     def note(self, text: str) -> None:
@@ -41,10 +42,18 @@ class CollectedRows:
         for text in answer.notes:
             self.note(f"{query.metric}: {text}")
         for series in answer.series:
-            host = settings.labels.host_of(series.labels, query.exporter, self._wanted)
-            if host is not None:
-                device = None if settings.by_host else device_of(series.labels, query.entity)
-                self._put(query.metric, (host, device), series)
+            found = settings.labels.host_of(series.labels, query.exporter, self._wanted)
+            if found is None:
+                continue
+            label, host = found
+            self._named_by.setdefault((query.exporter, label), set()).add(host)
+            device = None if settings.by_host else device_of(series.labels, query.entity)
+            self._put(query.metric, (host, device), series)
+
+    def names_every_host(self, exporter: str, label: str) -> bool:
+        """True once this label of the exporter has named every wanted host."""
+        named = self._named_by.get((exporter, label), ())
+        return bool(named) and len(named) == len(self._wanted)
 
     def _put(self, metric: str, entity: Entity, series: Series) -> None:
         """The first series of an entity counts; a second one fills its gaps."""

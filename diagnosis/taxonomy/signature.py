@@ -46,7 +46,7 @@ class Implicates(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Escalation:
-    """To which class a finding moves when it repeats: `count` times in `window_hours` for one `key`.
+    """The class a finding moves to when it repeats: `count` times in `window_hours` for one `key`.
 
     `across_jobs`: the hits must come from different jobs.
     """

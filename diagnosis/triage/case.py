@@ -28,13 +28,14 @@ _CONSEQUENT_EXITS = {"-6", "-15"}
 class Case:
     """Clues of one job in order of time, and what its logs tell besides.
 
-    `log_hosts`: normalised names of the hosts whose own words are in the logs.
+    `near`: the moment that stamps without a year are put nearest to.
     """
 
     clues: tuple[Clue, ...]
     scans: tuple[Scan, ...]
     placement: Placement
     settings: TriageSettings
+    near: float | None = None
 
     def of(self, *classes: SignatureClass, follow_on: bool = False) -> list[Clue]:
         """Clues of these classes; consequences only when asked for."""
@@ -46,6 +47,7 @@ class Case:
 
     @cached_property
     def log_hosts(self) -> frozenset[str]:
+        """Normalised names of the hosts whose own words are in the logs."""
         named = {host for scan in self.scans for host in scan.facts.hosts}
         named |= {scan.origin.host for scan in self.scans if scan.origin.host}
         named |= {clue.place.host for clue in self.clues if clue.place.host}
@@ -99,14 +101,15 @@ def build_case(
     stamps: list[Stamp] = [stamp for scan in chosen for stamp in _stamps(scan)]
     boots = {s.evidence.name: s.facts.boot for s in chosen if s.facts.boot is not None}
     rank_hosts = _rank_hosts(chosen)
+    near = anchor(stamps, settings.now)
     clues = aligned(
         [clue for scan in chosen for clue in scan.clues],
-        near=anchor(stamps, settings.now),
+        near=near,
         boots=boots,
         offsets=settings.clock_offsets,
     )
     located = [_located(clue, placement, rank_hosts, chosen) for clue in clues]
-    return Case(tuple(earliest(located)), tuple(chosen), placement, settings)
+    return Case(tuple(earliest(located)), tuple(chosen), placement, settings, near)
 
 
 def _stamps(scan: Scan) -> list[Stamp]:

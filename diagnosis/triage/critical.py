@@ -8,6 +8,7 @@ from diagnosis.core.target import Target
 from diagnosis.core.words import Action, IncidentKind, SignatureClass, VerdictClass
 from diagnosis.taxonomy.signature import Severity, Stream
 from diagnosis.triage.case import Case
+from diagnosis.triage.clocks import order_doubt
 from diagnosis.triage.clues import Clue, earliest
 from diagnosis.triage.outcome import Outcome
 from diagnosis.triage.places import pci_key
@@ -43,7 +44,8 @@ def judge_critical(case: Case, job: str | None, *, also_idle: bool = False) -> O
     action, target = _action(cause, case), _target(cause, first)
     if len(groups) > 1 and _is_both_ends(cause):
         action = Action.CHECK_LINK
-    score = _score(cause, groups)
+    doubt = _doubt(case, groups)
+    score = _score(cause, groups, doubt)
     suspects = [suspect(target, score, [cause, *(c for c in first if c is not cause)])]
     recommendations = advice(action, target, _reason(cause, action), job)
     for group in groups[1:]:
@@ -51,18 +53,22 @@ def judge_critical(case: Case, job: str | None, *, also_idle: bool = False) -> O
         suspects.append(_other_suspect(other, group, score))
         recommendations += _also_isolate(other, case)
     at = day_text(cause.moment)
+    unsure = f" (another host may have been first: {doubt})" if doubt else ""
     summary = (
-        f"{shown(target)}: {cause.signature.title[0].lower()}{cause.signature.title[1:]}"
-        f"{f' at {at}' if at else ''}; {_todo(action, target)}."
+        f"{shown(target)}: {cause.signature.title}"
+        f"{f' at {at}' if at else ''}{unsure}; {_todo(action, target)}."
     )
     return Outcome(
         cls=_class(cause, case),
         kind=IncidentKind.CRASH,
-        summary=summary[0].upper() + summary[1:],
+        summary=summary,
         confidence=score,
         suspects=tuple(suspects),
         recommendations=tuple(recommendations),
-        trace=(_trace(groups, cause, target, action),),
+        trace=(
+            _trace(groups, cause, target, action),
+            *([f"clock doubt: {doubt}; the confidence is lowered"] if doubt else []),
+        ),
         decisive=not also_idle and score >= 0.8,
     )
 
@@ -125,13 +131,20 @@ def _target(cause: Clue, group: Sequence[Clue]) -> Target:
     return target_of(cause)
 
 
-def _score(cause: Clue, groups: Sequence[Sequence[Clue]]) -> float:
+def _doubt(case: Case, groups: Sequence[Sequence[Clue]]) -> str | None:
+    """Why the first machine may not have been the first."""
+    if len(groups) < 2:
+        return None
+    return order_doubt(case, earliest(groups[0])[0], earliest(groups[1])[0])
+
+
+def _score(cause: Clue, groups: Sequence[Sequence[Clue]], doubt: str | None) -> float:
     score = _SCORES[cause.signature.severity]
     if cause.signature.action in _IDLE or cause.signature.follow_on:
         score = min(score, 0.6)
     if not cause.place.is_known:
         score = min(score, 0.6)
-    if len(groups) > 1 and groups[1][0].moment is None:
+    if doubt is not None:
         score = min(score, 0.6 if len(groups) == 2 else 0.5)
     return score
 

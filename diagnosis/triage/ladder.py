@@ -5,18 +5,19 @@ from dataclasses import replace
 
 from diagnosis.core.words import SignatureClass
 from diagnosis.triage.case import Case
+from diagnosis.triage.connections import judge_connections
 from diagnosis.triage.critical import judge_critical
+from diagnosis.triage.departures import judge_departed
 from diagnosis.triage.distributed import (
-    judge_connections,
     judge_few_hosts,
     judge_named,
     judge_rest,
 )
 from diagnosis.triage.outcome import Outcome
-from diagnosis.triage.quiet import judge_degradation, judge_exits, judge_nothing
+from diagnosis.triage.quiet import judge_degradation, judge_exits, judge_nothing, tells_exit
 from diagnosis.triage.sifting import described, sift
 from diagnosis.triage.software import judge_software
-from diagnosis.triage.standstill import judge_mismatch, judge_silent
+from diagnosis.triage.standstill import judge_mismatch, judge_silent, judge_silent_host
 
 _Rung = tuple[str, Callable[[], Outcome | None]]
 
@@ -48,7 +49,9 @@ def _rungs(case: Case, job: str | None) -> list[_Rung]:
             "not the case of few reporting hosts in a large job whose every log is here",
             lambda: judge_few_hosts(case, job),
         ),
+        ("no rank left before the others failed", lambda: judge_departed(case, job)),
         ("no rank is silent while the others wait", lambda: judge_silent(case, job)),
+        ("no host fell silent before the others failed", lambda: judge_silent_host(case, job)),
         ("no critical finding to watch", lambda: _watched(case, job)),
         ("no other distributed finding", lambda: _fan_out(case, job)),
         ("no sign of degradation", lambda: judge_degradation(case)),
@@ -75,5 +78,5 @@ def _fan_out(case: Case, job: str | None) -> Outcome | None:
     if clues:
         return judge_rest(case, clues, job)
     late = case.of(SignatureClass.DISTRIBUTED, follow_on=True)
-    timeouts = [clue for clue in late if clue.code.startswith(("c10d-", "nccl-", "ib-"))]
-    return judge_rest(case, timeouts, job) if timeouts else None
+    symptoms = [clue for clue in late if not tells_exit(clue)]
+    return judge_rest(case, symptoms, job) if symptoms else None

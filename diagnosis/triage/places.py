@@ -42,9 +42,14 @@ class Place:
 
 
 def address_of(text: str) -> str:
-    """A peer as NCCL and gloo print it, without port and brackets: `10.0.3.5<53908>` → `10.0.3.5`."""
+    """A peer as NCCL and gloo print it, without its port: `10.0.3.5<53908>` → `10.0.3.5`."""
     plain = _PORT.sub("", text.strip().rstrip(",;"))
     return _MAPPED.sub("", plain.strip("[]()"))
+
+
+def gpu_name(text: str | None) -> str | None:
+    """A GPU as a line names it, without the punctuation that follows an address."""
+    return text.rstrip(":.,;") or None if text else None
 
 
 def pci_key(gpu: str | None) -> str | None:

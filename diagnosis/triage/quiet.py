@@ -12,6 +12,7 @@ from diagnosis.core.words import (
 from diagnosis.taxonomy.signature import Severity
 from diagnosis.triage.case import Case
 from diagnosis.triage.clues import Clue
+from diagnosis.triage.departures import rank_suspect
 from diagnosis.triage.outcome import Outcome
 from diagnosis.triage.suspects import advice, by_machine, job_target, shown, suspect, target_of
 from diagnosis.triage.timeline import day_text
@@ -57,17 +58,13 @@ def judge_degradation(case: Case) -> Outcome | None:
 def judge_exits(case: Case, job: str | None) -> Outcome | None:
     """A process ended and nothing says why: no verdict about hardware."""
     ended = case.ended_ranks
-    exits = [c for c in case.clues if c.signature.follow_on and _tells_exit(c)]
+    exits = [c for c in case.clues if c.signature.follow_on and tells_exit(c)]
     if (not ended and not exits) or any(clue.code in _TELLING_EXITS for clue in exits):
         return None
     suspects = []
-    for rank, why in sorted(ended.items()):
+    for rank in sorted(ended):
         own = [clue for clue in exits if clue.place.rank == rank]
-        host = next((clue.place.host for clue in own if clue.place.host), None)
-        target = case.placement.target_of_rank(rank)
-        if target.host is None and host is not None:
-            target = Target(TargetKind.RANK, name=f"rank {rank}", host=host, rank=rank)
-        suspects.append(suspect(target, min(0.5, 0.7 / len(ended)), own, fault=_fault(own)))
+        suspects.append(rank_suspect(case, rank, own, min(0.5, 0.7 / len(ended))))
     names = ", ".join(f"rank {rank} ({why})" for rank, why in sorted(ended.items())[:3])
     return Outcome(
         cls=VerdictClass.UNKNOWN,
@@ -86,12 +83,9 @@ def judge_exits(case: Case, job: str | None) -> Outcome | None:
     )
 
 
-def _tells_exit(clue: Clue) -> bool:
+def tells_exit(clue: Clue) -> bool:
+    """Does the line only report that a process ended?"""
     return clue.code.startswith(("torchrun-exit", "slurm-task-exit", "mpi-abort", "deepspeed-l"))
-
-
-def _fault(own: list[Clue]) -> str | None:
-    return own[0].code if own else "torchrun-exit-signal"
 
 
 def judge_nothing(case: Case) -> Outcome:

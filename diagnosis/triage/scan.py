@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from diagnosis.core.evidence import Evidence
-from diagnosis.readers.logs import Block, Record, last_stamp, read_blocks, record_of, span_at
-from diagnosis.readers.logs_c10d import watchdog_report
+from diagnosis.readers.logs import Block, Line, Record, last_stamp, read_blocks, record_of, span_at
+from diagnosis.readers.logs_c10d import WatchdogReport, watchdog_report
 from diagnosis.readers.logs_heads import Head
 from diagnosis.readers.logs_times import Clock, Stamp
 from diagnosis.readers.origin import Origin, origin_of
@@ -14,7 +14,7 @@ from diagnosis.taxonomy.matcher import Match, Matcher
 from diagnosis.taxonomy.ruleset import Taxonomy
 from diagnosis.taxonomy.signature import Stream
 from diagnosis.triage.clues import TEXT_LENGTH, Clue, Moment
-from diagnosis.triage.places import Place, address_of, nic_of, pci_in
+from diagnosis.triage.places import Place, address_of, gpu_name, nic_of, pci_in
 
 #: Different clues that one log may give; a log with more is a flood whose start is enough.
 MAX_CLUES = 5000
@@ -108,52 +108,58 @@ class _Reading:
                 return
 
     def _take_match(self, block: Block, index: int, match: Match) -> None:
-        record = record_of(self.evidence.name, block, span_at(block, index), self.known)
+        """Count the line to the clue it repeats, or make a clue of its record."""
         line = block.line(index)
-        head = line.head if line.head.prefixes else record.head
-        place = self._place(match, head, record)
-        stamp = line.head.stamp
-        moment = self._moment(stamp, record, head)
-        self._note(place, head)
-        key: tuple[object, ...] = (
-            match.signature.code,
-            place.key,
-            match.parts.get("detail"),
-            match.parts.get("sig"),
-        )
-        report = watchdog_report(record.text) if "c10d" in match.signature.code else None
-        if report is not None:
-            key = (*key, report)
+        report = watchdog_report(line.text) if match.signature.code.startswith("c10d") else None
+        key = self._key(match, line, report)
         if key in self.clues:
+            moment = self._moment(line.head.stamp, None, line.head)
             self.clues[key] = self.clues[key].repeated(moment)
-        elif len(self.clues) < MAX_CLUES:
-            self.clues[key] = Clue(
-                signature=match.signature,
-                place=place,
-                evidence=self.evidence.name,
-                line=block.number(index),
-                offset=block.offset(index),
-                lines=record.lines,
-                text=line.text.strip()[:TEXT_LENGTH],
-                context=record.text,
-                parts=tuple(sorted(match.parts.items())),
-                moment=moment,
-                job=self.origin.job,
-                report=report,
-            )
+            return
+        if len(self.clues) >= MAX_CLUES:
+            return
+        record = record_of(self.evidence.name, block, span_at(block, index), self.known)
+        head = line.head if line.head.prefixes else record.head
+        place = self._place(match, head, record.text)
+        self._note(place, head)
+        whole = watchdog_report(record.text) if match.signature.code.startswith("c10d") else None
+        self.clues[key] = Clue(
+            signature=match.signature,
+            place=place,
+            evidence=self.evidence.name,
+            line=block.number(index),
+            offset=block.offset(index),
+            lines=record.lines,
+            text=line.text.strip()[:TEXT_LENGTH],
+            context=record.text,
+            parts=tuple(sorted(match.parts.items())),
+            moment=self._moment(line.head.stamp, record, head),
+            job=self.origin.job,
+            report=whole,
+        )
 
-    def _moment(self, stamp: Stamp | None, record: Record, head: Head) -> Moment | None:
-        time = record.time if stamp is None else stamp.time
-        clock = record.clock if stamp is None else stamp.clock
-        if time is None:
+    def _key(self, match: Match, line: Line, report: WatchdogReport | None) -> tuple[object, ...]:
+        """Equal for lines that say the same of the same place.
+
+        A line without any prefix says nothing of its place, so its whole text counts.
+        """
+        place = self._place(match, line.head, "")
+        said = (match.signature.code, place.key, match.parts.get("detail"), match.parts.get("sig"))
+        return (*said, report) if line.head.prefixes else (*said, line.text)
+
+    def _moment(self, stamp: Stamp | None, record: Record | None, head: Head) -> Moment | None:
+        if stamp is None and record is not None and record.time is not None:
+            stamp = Stamp(record.time, record.clock)
+        if stamp is None:
             return None
+        time, clock = stamp.time, stamp.clock
         if clock is Clock.UPTIME:
             where = head.spoken_host or self.origin.host or self.evidence.name
             return Moment(time, f"uptime {where}")
         scale = "yearless" if clock is Clock.YEAR_UNKNOWN else "utc"
         return Moment(time, scale, zoned=clock is Clock.ZONED)
 
-    def _place(self, match: Match, head: Head, record: Record) -> Place:
+    def _place(self, match: Match, head: Head, text: str) -> Place:
         parts = match.parts
         stream = match.signature.stream
         host = parts.get("host") or (None if stream is Stream.SCHEDULER else self._host(head))
@@ -161,7 +167,7 @@ class _Reading:
         return Place(
             host=host,
             rank=self._rank(parts, head),
-            gpu=parts.get("pci") or parts.get("gpu") or _gpu_in(match, record),
+            gpu=gpu_name(parts.get("pci") or parts.get("gpu")) or _gpu_in(match, text),
             nic=nic_of(parts.get("dev")),
             link=parts.get("link"),
             peer=address_of(peer) if peer else None,
@@ -220,9 +226,9 @@ def rank_of(head: Head) -> int | None:
     return head.task
 
 
-def _gpu_in(match: Match, record: Record) -> str | None:
+def _gpu_in(match: Match, text: str) -> str | None:
     """A GPU's address elsewhere in a kernel record that is about a GPU."""
     signature = match.signature
     if signature.stream is Stream.KERNEL and signature.component == "gpu":
-        return pci_in(record.text)
+        return pci_in(text)
     return None

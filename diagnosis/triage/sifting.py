@@ -24,6 +24,9 @@ TAKEN_BACK_BY = {
 }
 
 _OF_THE_JOB = {Stream.JOB, Stream.SCHEDULER}
+#: A driver, library or fabric manager that does not fit, and what it leaves behind.
+_MISFITS = {"driver-library-mismatch", "driver-api-mismatch", "fm-not-started", "fm-service-failed"}
+_NOT_STARTED = {"gpu-none-found", "gpu-rm-init-failed", "gpu-probe-failed", "nvls-bind-failed"}
 _OF_A_HOST = {Stream.KERNEL, Stream.SYSTEM, Stream.BMC}
 _FAILING = {
     SignatureClass.DISTRIBUTED,
@@ -52,6 +55,7 @@ def sift(case: Case) -> Sifted:
         ("taken back soon after, with nothing failing", _taken_back(case)),
         ("link training at boot", _at_boot(case)),
         ("the echo of an application's exception on the same GPU", _echo(case)),
+        ("what a driver or fabric manager of another version explains", _by_driver(case)),
         ("Xid 45 is the tear-down after another event on the host", _teardown(case)),
     ):
         out = [clue for clue in case.clues if is_out(clue)]
@@ -183,6 +187,20 @@ def _follows(clue: Clue, cause: Clue, within: float) -> bool:
     if clue.moment is None or latest is None or clue.moment.scale != latest.scale:
         return clue.evidence == cause.evidence
     return clue.moment.time - latest.time <= within
+
+
+def _by_driver(case: Case) -> Callable[[Clue], bool]:
+    """GPUs that cannot be started beside a driver that does not fit: nothing is broken."""
+    reasons = [
+        clue
+        for clue in case.clues
+        if clue.signature.cls is SignatureClass.CONFIG and clue.code in _MISFITS
+    ]
+    places = {clue.place.machine for clue in reasons}
+    return lambda clue: (
+        clue.code in _NOT_STARTED
+        and bool(places & {clue.place.machine, None} or (places and clue.place.machine is None))
+    )
 
 
 def _teardown(case: Case) -> Callable[[Clue], bool]:

@@ -7,6 +7,7 @@ from diagnosis.core.target import Target
 from diagnosis.core.words import Action, IncidentKind, SignatureClass, TargetKind, VerdictClass
 from diagnosis.triage.case import Case
 from diagnosis.triage.outcome import Outcome
+from diagnosis.triage.silence import silent_hosts
 from diagnosis.triage.suspects import job_target, shown, suspect
 from diagnosis.triage.watchdogs import Standstill, standstills
 
@@ -59,10 +60,42 @@ def _mismatch(case: Case, still: Standstill) -> Outcome:
             ),
         ),
         trace=(
-            f"watchdogs of {len(still.waiting)} ranks of group {still.group}: rank {ranks} waits in "
-            f"{still.odd_reason}",
+            (
+                f"watchdogs of {len(still.waiting)} ranks of group {still.group}: "
+                f"rank {ranks} waits in {still.odd_reason}"
+            ),
         ),
         decisive=not still.tied,
+    )
+
+
+def judge_silent_host(case: Case, job: str | None) -> Outcome | None:
+    """A host whose log ended before the others failed: possible, until something confirms it."""
+    silent = silent_hosts(case)
+    if not silent or len(silent) > MAX_SILENT:
+        return None
+    score = 0.6 / len(silent)
+    suspects = [
+        suspect(Target(TargetKind.HOST, name=host, host=host), score, (), fault="silence")
+        for host in sorted(silent, key=lambda host: (-silent[host], host))
+    ]
+    host = suspects[0].target.host or ""
+    text = (
+        f"the log of {host} ends {silent[host]:.0f} s before the first failure that others report"
+    )
+    return Outcome(
+        cls=VerdictClass.DISTRIBUTED,
+        kind=IncidentKind.HANG if has_timeouts(case) else IncidentKind.CRASH,
+        summary=(
+            f"{text[0].upper()}{text[1:]}: it may have gone first. Look whether it is up before "
+            "anything is isolated, and restart the job."
+        ),
+        confidence=score,
+        suspects=tuple(suspects),
+        recommendations=(
+            Recommendation(Action.RESTART_JOB, job_target(job), f"{host} may be down."),
+        ),
+        trace=(f"silence: {text} → possible",),
     )
 
 
@@ -93,8 +126,8 @@ def judge_silent(case: Case, job: str | None) -> Outcome | None:
         cls=VerdictClass.DISTRIBUTED,
         kind=IncidentKind.HANG,
         summary=(
-            f"{len(still.waiting)} ranks wait in the same collective and rank {ranks} {why}: it may "
-            f"not have arrived. Look at the stack and host of {where} before anything is isolated."
+            f"{len(still.waiting)} ranks wait in the same collective and rank {ranks} {why}: "
+            f"it may not have arrived. Look at {where} before anything is isolated."
         ),
         confidence=score,
         suspects=tuple(suspects),

@@ -38,6 +38,15 @@ def aligned(
     return moved
 
 
+def on_utc(stamp: Stamp, near: float | None, boot: float | None) -> Moment | None:
+    """A stamp on the common scale, as far as that can be known."""
+    if stamp.clock is Clock.NONE:
+        return None
+    scales = {Clock.UPTIME: "uptime", Clock.YEAR_UNKNOWN: "yearless"}
+    moment = Moment(stamp.time, scales.get(stamp.clock, "utc"), zoned=stamp.clock is Clock.ZONED)
+    return _on_utc(moment, near, boot, 0.0)
+
+
 def _on_utc(
     moment: Moment | None, near: float | None, boot: float | None, offset: float
 ) -> Moment | None:

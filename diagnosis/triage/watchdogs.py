@@ -155,7 +155,7 @@ def _behind(case: Case, name: str, members: Sequence[Waiting]) -> tuple[int, ...
 
 
 def _odd_ones(members: Sequence[Waiting]) -> tuple[tuple[int, ...], str, bool]:
-    """Ranks whose call differs from the majority's: operation, then place in the order, then size."""
+    """Ranks whose call differs from the majority's: by operation and order, then by size."""
     calls = {one.rank: (one.sequence, one.operation) for one in members if one.operation}
     if len(set(calls.values())) > 1 and len({call[1] for call in calls.values()}) > 1:
         ranks, tied = _minority(calls)

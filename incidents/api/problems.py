@@ -7,9 +7,8 @@ from typing import Any
 
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.core.exceptions import ValidationError as DjangoValidationError
-from django.http import Http404
+from django.http import Http404, HttpResponse, JsonResponse
 from rest_framework import exceptions
-from rest_framework.response import Response
 from rest_framework.settings import api_settings
 from rest_framework.views import set_rollback
 
@@ -61,7 +60,7 @@ _BY_EXCEPTION: Mapping[type[Exception], str] = {
 }
 
 
-def problem_response(error: Exception, context: Mapping[str, Any]) -> Response:
+def problem_response(error: Exception, context: Mapping[str, Any]) -> HttpResponse:
     """DRF's exception handler: whatever was raised, as a problem."""
     kind = kind_of(error)
     set_rollback()
@@ -78,8 +77,8 @@ def as_response(
     *,
     errors: Sequence[Mapping[str, str]] = (),
     headers: Mapping[str, str] | None = None,
-) -> Response:
-    """A problem document."""
+) -> HttpResponse:
+    """A problem document: JSON, whatever was asked for."""
     document: dict[str, object] = {
         "type": kind.type,
         "title": kind.title,
@@ -88,7 +87,9 @@ def as_response(
     }
     if errors:
         document["errors"] = list(errors)
-    return Response(document, status=kind.status, content_type=MEDIA_TYPE, headers=headers)
+    return JsonResponse(
+        document, status=kind.status, content_type=MEDIA_TYPE, headers=dict(headers or {})
+    )
 
 
 def kind_of(error: Exception) -> ProblemKind:

@@ -21,7 +21,7 @@ from incidents.models import (
 from incidents.roles import Actor
 from incidents.services.events import record
 from incidents.services.evidence import note_reading
-from incidents.services.incidents import graver_kind
+from incidents.services.opening import graver_kind
 from incidents.services.results import DiagnosisResult, FindingData, TargetData
 from incidents.services.run_state import is_newest, show_state
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import httpx
 
-from tests.services import postgresql, redis_server
+from tests.services import open_folder, postgresql, redis_server
 
 ROOT = Path(__file__).resolve().parents[2]
 START_LIMIT = 90.0
@@ -136,7 +136,11 @@ def _wait_for(output: Path, pattern: str, process: subprocess.Popen[bytes]) -> t
 def server(folder: Path) -> Iterator[Instance]:
     """The server set-up: real PostgreSQL, real Redis, gunicorn. The test starts the worker."""
     port = free_port()
-    with postgresql(folder / "postgres") as database, redis_server(folder / "redis") as broker:
+    with (
+        open_folder() as open_to_all,
+        postgresql(open_to_all / "postgres") as database,
+        redis_server(folder / "redis") as broker,
+    ):
         environment = _environment(
             folder,
             DATABASE_URL=database,

@@ -1,6 +1,7 @@
 """What lists show, in which order, and in how many queries."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -52,7 +53,13 @@ def test_the_desk_takes_one_query_however_many_incidents(incidents: int, django_
         full_incident()
     with django_assert_num_queries(1):
         shown = [
-            (str(one.cluster), str(one.job), one.attempt.number, str(one.assignee), one.reference)
+            (
+                str(one.cluster),
+                str(one.job),
+                one.attempt and one.attempt.number,
+                str(one.assignee),
+                one.reference,
+            )
             for one in selectors.desk()
         ]
     assert len(shown) == incidents
@@ -76,8 +83,9 @@ def test_a_diagnosis_in_full_takes_the_same_queries_however_long_it_is(
     run = finished_run(suspects)
     with django_assert_num_queries(7):
         found = selectors.latest_finished(run.incident)
+        assert found is not None
         shown = [
-            (finding.text, finding.evidence.blob.sha256)
+            (finding.text, finding.evidence and finding.evidence.blob.sha256)
             for suspect in found.suspects.all()
             for finding in suspect.findings.all()
         ]
@@ -107,15 +115,17 @@ def test_jobs_and_hosts_count_open_incidents_only():
     for incident in (IncidentFactory(job=job), resolved(job=job)):
         incident.hosts.add(host)
     AttemptFactory(job=job)
-    assert selectors.jobs().get().open_incident_count == 1
-    assert selectors.jobs().get().attempt_count == 1
-    assert selectors.hosts().get().open_incident_count == 1
+    counted_job: Any = selectors.jobs().get()
+    counted_host: Any = selectors.hosts().get()
+    assert (counted_job.open_incident_count, counted_job.attempt_count) == (1, 1)
+    assert counted_host.open_incident_count == 1
     assert selectors.incidents_of_host(host).count() == 2
 
 
 def test_a_job_without_incidents_counts_none():
     JobFactory()
-    assert selectors.jobs().get().open_incident_count == 0
+    counted: Any = selectors.jobs().get()
+    assert counted.open_incident_count == 0
 
 
 def test_the_feed_gives_what_came_after_the_cursor_in_order():

@@ -10,6 +10,9 @@ from incidents.choices import Action, DecisionKind, Outcome
 from incidents.commands import commands_for
 from incidents.models import Decision
 
+#: What only a change says.
+_CHANGES = ("changed_action", "changed_target")
+
 
 class DecisionSerializer(serializers.ModelSerializer[Decision]):
     """What someone decided; `commands` carries it out, by scheduler, as text."""
@@ -73,8 +76,8 @@ class DecisionRequestSerializer(RequestSerializer):
             raise serializers.ValidationError(
                 {"changed_action": ["Say what should be done instead."]}
             )
-        if not changes and "changed_action" in attrs:
-            raise serializers.ValidationError({"changed_action": ['It goes with kind "change".']})
+        if not changes and (foreign := [name for name in _CHANGES if attrs.get(name)]):
+            raise serializers.ValidationError({foreign[0]: ['It goes with kind "change".']})
         action = attrs.get("changed_action")
         return {**attrs, "kind": kind, "changed_action": Action(action) if action else None}
 

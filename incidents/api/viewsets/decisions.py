@@ -14,6 +14,7 @@ from incidents.api.serializers.decisions import (
     DecisionSerializer,
     OutcomeRequestSerializer,
 )
+from incidents.api.serializers.diagnoses import RecommendationInListSerializer
 from incidents.api.viewsets.base import RecordViewSet, address, record_of, recorded
 from incidents.roles import Capability
 from incidents.services import decisions
@@ -38,10 +39,17 @@ class DecisionsOfRecommendationViewSet(RecordViewSet):
     )
     @idempotent()
     def create(self, request: Request, recommendation: int) -> Response:
-        """Accept, reject or change a recommendation. Nothing is executed."""
-        asked = record_of(selectors.recommendations_in_full(), recommendation)
+        """Accept, reject or change a recommendation. Nothing is executed.
+
+        `If-Match` with the recommendation's `ETag` refuses where someone else decided meanwhile.
+        """
         given = self.given(DecisionRequestSerializer)
-        made = decisions.decide(actor=self.actor, recommendation=asked, **given)
+        with transaction.atomic():
+            rows = selectors.recommendations_in_full().select_for_update(of=("self",))
+            asked = record_of(rows, recommendation)
+            if "If-Match" in request.headers:
+                require_match(request, etag_of(RecommendationInListSerializer(asked).data))
+            made = decisions.decide(actor=self.actor, recommendation=asked, **given)
         shown = self.shown(record_of(selectors.decisions(), made.pk))
         return recorded(shown, at=address("decision", made.pk))
 

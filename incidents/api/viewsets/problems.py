@@ -12,9 +12,8 @@ from incidents.api.viewsets.base import RecordViewSet
 
 
 class ProblemKindViewSet(RecordViewSet):
-    """Kinds of error; readable by anyone, with or without a token."""
+    """Kinds of error."""
 
-    permission_classes = [AllowAny]
     serializer_class = ProblemKindSerializer
     pagination_class = None
     filter_backends = []

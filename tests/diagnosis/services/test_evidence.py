@@ -60,6 +60,7 @@ def test_the_registered_placement_is_handed_over_as_it_was_registered():
     RankPlacementFactory(attempt=attempt, rank=0, host=host, gpu="3", stage=1, tp=2)
     RankPlacementFactory(attempt=attempt, rank=1, host=host, gpu="GPU-0a1b", gpu_uuid="GPU-0a1b")
     placement = placement_of(IncidentFactory(attempt=attempt))
+    assert placement is not None
     first, second = placement.places
     assert (first.host, first.gpu, first.stage, first.tp) == ("Node-7.example.org", 3, 1, 2)
     assert (second.gpu, second.gpu_uuid, second.nic) == ("GPU-0a1b", "GPU-0a1b", None)

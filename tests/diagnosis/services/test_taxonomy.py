@@ -1,6 +1,7 @@
 """The knowledge in the database: loading, versions, and what a diagnosis judges by."""
 
 from copy import deepcopy
+from functools import cache
 from importlib import resources
 
 import pytest
@@ -38,6 +39,7 @@ ROW = {
 OTHER = {**ROW, "code": "oom", "pattern": "out of memory", "examples": ["out of memory"]}
 
 
+@cache
 def shipped_rows() -> list[dict[str, object]]:
     text = resources.files("diagnosis.taxonomy").joinpath("default.yaml").read_text("utf-8")
     rows: list[dict[str, object]] = yaml.safe_load(text)["signatures"]
@@ -66,8 +68,8 @@ def test_the_shipped_taxonomy_keeps_its_version_in_the_database():
 
 def test_every_shipped_row_passes_the_checks_of_the_admin_site():
     load(*shipped_rows())
-    for row in [*FaultType.objects.all(), *Signature.objects.all()]:
-        row.full_clean()
+    for row in [*FaultType.objects.all(), *Signature.objects.select_related("fault_type")]:
+        row.full_clean(validate_unique=False, validate_constraints=False)
 
 
 def test_an_empty_database_judges_by_the_shipped_rules():

@@ -183,6 +183,19 @@ def test_many_hosts_are_asked_for_in_several_queries(ask: Ask) -> None:
     assert len(found.coverage.silent) == 600
 
 
+def test_a_label_that_names_every_host_is_asked_by_alone() -> None:
+    both = {"Hostname": "a", "instance": "a:9400", "gpu": "0"}
+    with (
+        fake_server(answers(200, matrix((both, [[0, "1"]])))) as server,
+        Prometheus(Connection(server.url), QUICK) as source,
+    ):
+        queries = [QUERIES["gpu_power_w"], QUERIES["gpu_temp_c"]]
+        gather(source, queries, ("a",), TimeGrid(0, 60, 3))
+    first, second = (form["query"] for form in server.asked)
+    assert "instance=~" in first
+    assert "instance=~" not in second
+
+
 def test_a_small_bound_on_samples_changes_nothing(ask: Ask) -> None:
     whole = ask("gpu_clock_mhz", "cpu_util")
     small = ask("gpu_clock_mhz", "cpu_util", settings=GatherSettings(samples_per_query=500))

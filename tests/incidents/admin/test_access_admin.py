@@ -24,7 +24,7 @@ def add_token(client, role: Role, scopes: list[str]):
 
 def test_a_new_token_is_shown_once_and_works(client):
     page = add_token(client, Role.OPERATOR, ["read", "respond"]).content.decode()
-    raw = re.search(r"aegis_[\w-]+", page)[0]
+    (raw,) = re.findall(r"aegis_[\w-]+", page)
     assert tokens.authenticate(raw=raw) == ApiToken.objects.get()
     again = client.get(reverse("admin:incidents_apitoken_changelist")).content.decode()
     assert raw not in again

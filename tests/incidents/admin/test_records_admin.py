@@ -1,5 +1,7 @@
 """The admin site of the records, used as a person does."""
 
+from typing import Any
+
 import pytest
 from django.urls import reverse
 
@@ -9,7 +11,7 @@ from tests import factories as make
 
 pytestmark = pytest.mark.django_db
 
-LISTS = {
+LISTS: dict[str, Any] = {
     "cluster": make.ClusterFactory,
     "host": make.HostFactory,
     "job": make.JobFactory,

@@ -1,8 +1,11 @@
 """Conditional requests: nothing is sent twice, nothing unseen is overwritten."""
 
+from typing import Any
+
 import pytest
 from rest_framework.test import APIClient
 
+from incidents.choices import DiagnosisState
 from incidents.models import Incident
 from incidents.services.run_state import show_state
 from tests.factories import (
@@ -27,7 +30,7 @@ def address(incident: Incident) -> str:
 
 
 def acknowledge(api: APIClient, incident: Incident, tag: str | None):
-    headers = {} if tag is None else {"HTTP_IF_MATCH": tag}
+    headers: Any = {} if tag is None else {"HTTP_IF_MATCH": tag}
     body = {"status": "acknowledged"}
     return api.patch(address(incident), body, format="json", **headers)
 
@@ -82,7 +85,7 @@ def test_a_diagnosis_that_starts_in_between_does_not_refuse_a_person(
     api: APIClient, incident: Incident
 ):
     seen = api.get(address(incident))["ETag"]
-    show_state(DiagnosisFactory(incident=incident), "running")
+    show_state(DiagnosisFactory(incident=incident), DiagnosisState.RUNNING)
     assert api.get(address(incident))["ETag"] != seen
     assert acknowledge(api, incident, seen).status_code == 200
 
@@ -120,3 +123,13 @@ def test_the_placement_is_guarded_where_someone_asks_for_it(api: APIClient):
     seen = api.get(at)["ETag"]
     assert api.put(at, rows, format="json").status_code == 200
     assert api.put(at, rows, format="json", HTTP_IF_MATCH=seen).status_code == 412
+
+
+def test_the_second_to_decide_is_told_where_they_ask_for_it(api: APIClient):
+    at = f"/api/v1/recommendations/{RecommendationFactory().pk}"
+    seen = api.get(at)["ETag"]
+    sent = [
+        api.post(f"{at}/decisions", {"kind": "accept"}, format="json", HTTP_IF_MATCH=seen)
+        for _ in range(2)
+    ]
+    assert [answer.status_code for answer in sent] == [201, 412]

@@ -29,7 +29,7 @@ def incident() -> Incident:
 
 
 def raw(
-    api: APIClient,
+    api: Any,
     incident: Incident,
     content: bytes = LOG,
     *,
@@ -178,7 +178,7 @@ def test_the_same_file_again_is_joined_and_asks_for_nothing(api: APIClient, inci
 
 def test_the_bytes_come_back_as_a_download(api: APIClient, incident: Incident):
     file = raw(api, incident, query="name=logs/a%20b.log").json()["evidence"][0]
-    answer = api.get(f"/api/v1/evidence/{file['id']}/content")
+    answer: Any = api.get(f"/api/v1/evidence/{file['id']}/content")
     assert b"".join(answer.streaming_content) == LOG
     assert answer["Content-Disposition"] == 'attachment; filename="a b.log"'
     assert answer["X-Content-Type-Options"] == "nosniff"
@@ -222,7 +222,7 @@ def test_a_connection_that_breaks_is_told():
 
 
 def of_unknown_length(**meta: object) -> Request:
-    sent = {"HTTP_TRANSFER_ENCODING": "chunked", **meta}
+    sent: Any = {"HTTP_TRANSFER_ENCODING": "chunked", **meta}
     return Request(RequestFactory().generic("POST", "/", b"", **sent))
 
 

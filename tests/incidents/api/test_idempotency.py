@@ -170,7 +170,7 @@ def test_an_upload_with_the_same_key_and_other_bytes_is_refused(api: APIClient):
     assert Evidence.objects.count() == 1
 
 
-def upload(client: APIClient, content: bytes) -> Any:
+def upload(client: Any, content: bytes) -> Any:
     incident = Incident.objects.first() or IncidentFactory()
     return client.generic(
         "POST",

@@ -8,6 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
+from incidents.choices import DecisionKind
 from incidents.models import Suspect
 from incidents.services.decisions import decide
 from tests.factories import (
@@ -81,7 +82,7 @@ def suspect_with_proof() -> Suspect:
 
 
 def decided() -> None:
-    decide(actor=actor(), recommendation=RecommendationFactory(), kind="accept")
+    decide(actor=actor(), recommendation=RecommendationFactory(), kind=DecisionKind.ACCEPT)
 
 
 @pytest.mark.parametrize(

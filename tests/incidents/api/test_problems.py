@@ -59,7 +59,7 @@ def kind_of(answer: Any) -> tuple[int, str]:
     ],
 )
 def test_errors_are_problems_of_a_known_kind(
-    api: APIClient,
+    api: Any,
     method: str,
     address: str,
     body: str,
@@ -150,8 +150,8 @@ def test_what_the_records_refuse_without_a_kind_of_its_own_is_a_conflict(
 
 
 @pytest.mark.parametrize("code", PROBLEM_KINDS)
-def test_the_type_leads_to_its_meaning_for_anyone(code: str):
-    answer = APIClient().get(PROBLEM_KINDS[code].type)
+def test_the_type_leads_to_its_meaning(api: APIClient, code: str):
+    answer = api.get(PROBLEM_KINDS[code].type)
     assert answer.status_code == 200
     assert answer.json()["meaning"]
 

@@ -114,7 +114,7 @@ def test_an_outcome_is_noted_with_its_time():
     )
     assert (decision.outcome, decision.outcome_note) == ("part-bad", "RMA 17")
     assert decision.outcome_at is not None
-    assert Event.objects.last().verb == "decision.outcome"
+    assert Event.objects.latest("id").verb == "decision.outcome"
 
 
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.TAXONOMIST])

@@ -1,5 +1,7 @@
 """Every step from every status, and two people acting at once."""
 
+from typing import cast
+
 import pytest
 
 from incidents.choices import IncidentStatus, Resolution, Role, Source
@@ -41,7 +43,8 @@ def as_person(person: User | None = None) -> Actor:
 def take(step: str, incident: Incident, **given) -> Incident:
     if step == Step.RESOLVE:
         given["resolution"] = Resolution.PART_ISOLATED
-    return getattr(incidents, step)(actor=actor(), incident=incident, **given)
+    taken: Incident = getattr(incidents, step)(actor=actor(), incident=incident, **given)
+    return taken
 
 
 @pytest.mark.parametrize("status", IncidentStatus.values)
@@ -122,7 +125,9 @@ def test_an_incident_is_not_given_to_someone_inactive():
 
 def test_an_unknown_resolution_is_refused():
     with pytest.raises(InvalidInput):
-        incidents.resolve(actor=actor(), incident=IncidentFactory(), resolution="because")
+        incidents.resolve(
+            actor=actor(), incident=IncidentFactory(), resolution=cast("Resolution", "because")
+        )
 
 
 def test_a_note_is_added_to_the_timeline_and_changes_no_version():

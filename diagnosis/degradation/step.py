@@ -1,0 +1,202 @@
+"""One tick of the robust detector: what each cell does beyond its peers, and for how long."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from statistics import NormalDist
+
+import numpy as np
+
+from diagnosis.core.metrics import FloatArray
+from diagnosis.degradation.peers import row_median
+from diagnosis.degradation.scaling import BoolArray, bad_size
+from diagnosis.degradation.state import Smoothed, Watch
+
+#: Nothing counts as further away than this on the common scale (a factor of 400).
+_TOP = np.float32(6.0)
+#: One look at a small group's jumps counts at most this many usual jumps.
+_JUMP_LIMIT = np.float32(6.0)
+#: Usual variances change slowly; they are renewed once in so many ticks.
+_VARIANCE_EVERY = 8
+
+
+@lru_cache(maxsize=256)
+def bound(tests: int, chance: float) -> float:
+    """The normal deviate that `tests` one-sided tests pass together with this chance."""
+    return NormalDist().inv_cdf(1 - chance / max(tests, 1))
+
+
+def gain(step: float, constant: float) -> np.float32:
+    """The weight of a new sample in an exponential mean of this time constant (seconds)."""
+    return np.float32(1 - np.exp(-step / constant))
+
+
+@dataclass(frozen=True)
+class Step:
+    """The detector's settings for one tick; see `Detector`, whose names these are."""
+
+    fast_s: float
+    slow_s: float
+    warmup_s: float
+    memory_s: float
+    limit: float
+    second_metric_share: float
+    slow_floor_share: float
+    spike: float
+    turn: float
+    rest_s: float
+    activity_rest_s: float
+    stall_s: float
+    uneven: float
+
+    def __call__(self, state: Watch, time: float, values: FloatArray) -> None:
+        """Take in one sample of all cells, (metrics, entities), in the order of the peers."""
+        state.step = time - state.time
+        apart, missing = self._apart(state, values, time)
+        if missing is not None:
+            apart[missing] = 0.0
+        awake = self._awake(state, time)
+        asleep = awake[:, 0] == 0
+        if bool(asleep.any()):
+            apart[asleep] = 0.0
+        self._follow(state.fast, apart, missing, gain(state.step, self.fast_s))
+        self._follow(state.slow, apart, missing, gain(state.step, self.slow_s))
+        if state.ticks % 2 == 0:
+            self._measure(state, state.fast, awake)
+        else:
+            self._measure(state, state.slow, awake)
+            self._count(state, state.slow, 2 * state.step * awake)
+            self._learn(state, apart, missing, 2 * state.step * awake)
+        self._count(state, state.fast, state.step * awake)
+        state.time = time
+        state.ticks += 1
+
+    def _apart(
+        self, state: Watch, values: FloatArray, time: float
+    ) -> tuple[FloatArray, BoolArray | None]:
+        """Each cell's distance to its peers beyond the usual one; where nothing is known of it."""
+        calm = state.recent.calmed(state.scaling(values), state.scaling.abnormal[:, 0])
+        apart = calm - state.offset
+        common = state.panel.peers.median(apart)
+        if bool(np.isnan(apart.min())):
+            fresh = np.isnan(state.offset) & np.isfinite(calm) & (self._awake(state, time) > 0)
+            state.offset[fresh] = (calm - common)[fresh]
+            apart[fresh] = np.broadcast_to(common, apart.shape)[fresh]
+        apart -= common
+        self._follow_peers(state, common, time)
+        self._note_jumps(state, apart)
+        edge = self.spike * state.fast.usual
+        edge += state.scaling.floor
+        np.minimum(edge, _TOP, out=edge)
+        if state.youngest < self.warmup_s:
+            edge[self._young(state)] = _TOP
+        np.minimum(apart, state.fast.mean + edge, out=apart)
+        np.maximum(apart, state.fast.mean - edge, out=apart)
+        return apart, np.isnan(apart) if bool(np.isnan(apart.min())) else None
+
+    def _follow_peers(self, state: Watch, common: FloatArray, time: float) -> None:
+        """Keep up with what the peers do together, and notice when they turn."""
+        peers = state.common
+        away = np.nan_to_num(common - peers.level)
+        least = np.maximum(self.turn, 10 * np.sqrt(peers.variance))
+        gauges = ~state.scaling.abnormal[:, 0]
+        if bool((np.abs(away - peers.mean) > least)[gauges].any()):
+            state.turned = time
+        if bool((np.abs(away) > least)[gauges].any()):
+            if time - state.elsewhere > self.rest_s:
+                state.left = time
+            state.elsewhere = time
+        peers.mean += gain(state.step, self.fast_s) * (away - peers.mean)
+        peers.level += gain(state.step, self.memory_s) * np.clip(away, -0.1, 0.1)
+
+    def _note_jumps(self, state: Watch, apart: FloatArray) -> None:
+        """How far cells of a small group jump; its spread at one moment says too little."""
+        jumps = state.jumps
+        if jumps is None:
+            return
+        size = row_median(np.abs(apart - jumps.last))[:, None]
+        size = np.where(np.isnan(size), jumps.mean, np.minimum(size, _JUMP_LIMIT * jumps.usual))
+        jumps.mean += gain(state.step, 2 * self.fast_s) * (size - jumps.mean)
+        jumps.last = np.where(np.isnan(apart), jumps.last, apart)
+
+    def _awake(self, state: Watch, time: float) -> FloatArray:
+        """1 for metrics that are judged now, 0 for those that a turn of the fleet disturbs.
+
+        What is not judged counts as being with its peers: old evidence fades meanwhile.
+        """
+        awake = np.ones_like(state.scaling.floor)
+        if time - state.turned < self.activity_rest_s:
+            awake[state.scaling.activity] = 0.0
+        still_leaving = time - state.left < self.stall_s and time == state.elsewhere
+        if time - state.turned < self.rest_s or still_leaving:
+            awake[~state.scaling.abnormal] = 0.0
+        return awake
+
+    def _follow(
+        self, smooth: Smoothed, apart: FloatArray, missing: BoolArray | None, weight: np.float32
+    ) -> None:
+        change = apart - smooth.mean
+        change *= weight
+        if missing is not None:
+            change[missing] = 0.0
+        smooth.mean += change
+
+    def _measure(self, state: Watch, smooth: Smoothed, awake: FloatArray) -> None:
+        """Renew the deviations and bounds of one of the two means; they take turns."""
+        if state.ticks % _VARIANCE_EVERY < 2:
+            self._learn_variance(state, smooth, awake)
+        spread = state.panel.peers.deviation(smooth.mean)
+        np.maximum(smooth.variance, np.square(spread), out=smooth.usual)
+        np.sqrt(smooth.usual, out=smooth.usual)
+        if state.jumps is not None:
+            smooth.usual *= np.maximum(state.jumps.mean / state.jumps.usual, np.float32(1.0))
+        floor = state.scaling.floor
+        if smooth is state.slow:
+            floor = floor * np.where(state.scaling.abnormal, self.slow_floor_share, 1.0)
+        uneven = self.uneven * np.minimum(np.abs(state.common.mean), 1)
+        smooth.edge = np.multiply(smooth.usual, np.float32(self.second_metric_share * self.limit))
+        np.maximum(smooth.edge, (floor + uneven).astype(np.float32), out=smooth.edge)
+
+    def _learn_variance(self, state: Watch, smooth: Smoothed, awake: FloatArray) -> None:
+        """Only what is within three usual deviations says how much is usual."""
+        square = np.square(smooth.mean)
+        calm = square < 9 * smooth.variance
+        square -= smooth.variance
+        square *= gain(_VARIANCE_EVERY * state.step, self.memory_s) * awake
+        square *= calm
+        smooth.variance += square
+
+    def _count(self, state: Watch, smooth: Smoothed, step: FloatArray) -> None:
+        """Count the seconds for which cells are out of bounds without a break."""
+        hot = bad_size(smooth.mean, state.scaling) > smooth.edge
+        if state.youngest < self.warmup_s:
+            hot &= ~self._young(state)
+        hot &= step > 0
+        smooth.run += step
+        smooth.run *= hot
+
+    def _young(self, state: Watch) -> BoolArray:
+        """Cells whose own past is still too short to be judged by."""
+        return state.age < np.float32(0.8 * self.warmup_s)
+
+    def _learn(
+        self, state: Watch, apart: FloatArray, missing: BoolArray | None, step: FloatArray
+    ) -> None:
+        """Let offsets follow slowly; what is far away pulls no harder than what is near."""
+        reach = np.sqrt(state.fast.variance)
+        reach *= np.float32(5.0)
+        if state.youngest < self.warmup_s:
+            reach[self._young(state)] = _TOP
+        pull = np.minimum(apart, reach)
+        np.maximum(pull, -reach, out=pull)
+        if state.youngest < self.memory_s:
+            pull /= np.clip(state.age, np.float32(state.step), np.float32(self.memory_s))
+            pull *= step
+        else:
+            pull *= step / np.float32(self.memory_s)
+        if missing is None:
+            state.age += step
+        else:
+            pull[missing] = 0.0
+            state.age += step * ~missing
+        state.offset += pull
+        state.youngest = float(state.age.min())

@@ -1,0 +1,224 @@
+"""The prefixes that launchers, collectors and libraries put before a log line."""
+
+import re
+from collections.abc import Callable
+
+from diagnosis.readers.logs_times import Stamp
+
+
+class Draft:
+    """What the prefixes peeled off so far have told (see `logs_heads.Head`)."""
+
+    __slots__ = (
+        "default_group",
+        "group_rank",
+        "host",
+        "local_rank",
+        "outer_host",
+        "pid",
+        "prefixes",
+        "program",
+        "rank",
+        "stamp",
+        "stamp_text",
+        "task",
+    )
+
+    def __init__(self) -> None:
+        self.prefixes = 0
+        self.stamp: Stamp | None = None
+        self.stamp_text = ""
+        self.host: str | None = None
+        self.outer_host: str | None = None
+        self.rank: int | None = None
+        self.local_rank: int | None = None
+        self.group_rank: int | None = None
+        self.default_group: bool | None = None
+        self.task: int | None = None
+        self.pid: int | None = None
+        self.program: str | None = None
+
+
+#: Takes what a prefix tells; False when it is none after all.
+_Taker = Callable[["re.Match[str]", Draft], bool]
+
+_HOST = r"(?!\d+\b)[A-Za-z0-9](?:[\w-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9-]+)*"
+_IPV4 = r"\d{1,3}(?:\.\d{1,3}){3}"
+_LEVEL = r"(?:DEBUG|INFO|NOTICE|WARN|WARNING|ERR|ERROR|CRIT|CRITICAL|FATAL|ALERT|EMERG|TRACE)"
+_FIELD = re.compile(r"(task|rank|node|host)=(\S+)")
+
+_ISO_STAMP = re.compile(r"\d{4}-\d\d-\d\dT")
+_SYSLOG_STAMP = re.compile(
+    r"(?:<\d+>)?(?:[A-Z][a-z]{2}\s+\d|\d{4} [A-Z]|[A-Z][a-z]{2} \d{4}-|\d{4}-\d\d-\d\dT)"
+)
+
+#: Words with a number that name a device or a thing, never a host.
+_NOT_HOSTS = re.compile(
+    r"(?:eth|en[opsx]|ens|ib|bond|br|veth|docker|lo|mlx5_|mlx4_|nvme|sd[a-z]|dm-|md|loop|cpu|gpu|"
+    r"cuda|rank|task|step|epoch|iter|line|error|warning|info|python|python3|nvidia|nvrm|mce|"
+    r"edac|pci|usb|xfs|ext4|nfs|ipmi|w|e|i|f)[-_]?\d*$",
+    re.IGNORECASE,
+)
+
+
+def _rank(found: re.Match[str], draft: Draft) -> bool:
+    draft.rank = int(found[1])
+    return True
+
+
+def _first_rank(found: re.Match[str], draft: Draft) -> bool:
+    return not draft.prefixes and _rank(found, draft)
+
+
+def _local_rank(found: re.Match[str], draft: Draft) -> bool:
+    draft.local_rank = int(found[1])
+    return True
+
+
+def _c10d(found: re.Match[str], draft: Draft) -> bool:
+    group = (found["group"] or "").strip()
+    draft.group_rank = int(found["rank"])
+    if group:
+        draft.default_group = "default_pg" in group or group in {"0", "ID 0 PG GUID 0"}
+    return True
+
+
+def _nccl(found: re.Match[str], draft: Draft) -> bool:
+    draft.host, draft.pid = found["host"], int(found["pid"])
+    return True
+
+
+def _syslog(found: re.Match[str], draft: Draft) -> bool:
+    """Host and program, right after a stamp of the kind that syslog and journal write."""
+    if draft.host or not _SYSLOG_STAMP.match(draft.stamp_text):
+        return False
+    host = found["host"]
+    if _ISO_STAMP.match(draft.stamp_text) and not (_looks_like_host(host) or "-" in host):
+        return False
+    draft.host, draft.program = host, found["program"]
+    return True
+
+
+def _ray(found: re.Match[str], draft: Draft) -> bool:
+    draft.program = found["name"]
+    if found["pid"]:
+        draft.pid = int(found["pid"])
+    if found["ip"]:
+        draft.outer_host = found["ip"]
+    return True
+
+
+def _collector(found: re.Match[str], draft: Draft) -> bool:
+    host = found["host"]
+    if draft.prefixes or _NOT_HOSTS.match(host) or not _looks_like_host(host):
+        return False
+    draft.outer_host = host
+    return True
+
+
+def _runner(found: re.Match[str], draft: Draft) -> bool:
+    """`<run>.<host>.<more> [stderr]`: the last part that looks like a host."""
+    if draft.prefixes:
+        return False
+    names = [part for part in found["name"].split(".") if _looks_like_host(part)]
+    draft.outer_host = names[-1] if names else None
+    return True
+
+
+def _task(found: re.Match[str], draft: Draft) -> bool:
+    if draft.prefixes:
+        return False
+    draft.task = int(found[1])
+    return True
+
+
+def _fields(found: re.Match[str], draft: Draft) -> bool:
+    for name, value in _FIELD.findall(found[0]):
+        if name in {"node", "host"}:
+            draft.outer_host = value
+        elif value.isdigit():
+            draft.rank = int(value)
+    return True
+
+
+def _skip(_found: re.Match[str], _draft: Draft) -> bool:
+    return True
+
+
+def _program(found: re.Match[str], draft: Draft) -> bool:
+    if draft.program is not None:
+        return False
+    draft.program = found[1]
+    return True
+
+
+def _looks_like_host(text: str) -> bool:
+    if re.fullmatch(_IPV4, text):
+        return True
+    return bool(re.search(r"\d", text)) and bool(re.match(r"[A-Za-z]", text))
+
+
+_BRACKET = (
+    (r"\[rank:?\s?(\d+)\]:?", _rank),
+    (r"\[R(?:ANK|ank) (\d+)\]:?", _first_rank),
+    (r"\[\d+,(\d+)\]<std(?:err|out|diag)>:", _rank),
+    (r"\[(?:default|trainer|worker|role)(\d+)\]:", _local_rank),
+    (r"\[[IWEF]\d{0,4} ProcessGroup\w+\.cpp:\d+\]", _skip),
+    (r"\[(?:PG (?P<group>[^\]]*?) )?Rank (?P<rank>\d+)\]:?", _c10d),
+    (r"\[pod/[\w.-]+/[\w.-]+\]", _skip),
+    (rf"\[{_LEVEL}\]:?(?=\s)", _skip),
+    (r"\[\d+\](?= \[rank|\s*$| [A-Z\[#f])", _skip),
+    (r"\[[\w./-]+\.(?:cc|cpp|py|h):\d+(?::\w+)?\]", _skip),
+)
+_PAREN = ((r"\((?P<name>[A-Za-z][\w.:-]*)(?: pid=(?P<pid>\d+))?(?:, ip=(?P<ip>[\d.]+))?\)", _ray),)
+_ANGLE = ((r"<\d+>\d (?=\d{4}-)", _skip),)
+_DIGIT_ONLY = (
+    (r"[0-9a-f]{1,4} \| (?=\d\d/\d\d/\d{4})", _skip),
+    (r"(\d{1,5}): (?=\S)", _task),
+    (r"\d+ (?:[\w./-]+:\d+|[\w./-]+\.(?:cc|cpp|py|h):\d+)\]", _skip),
+)
+_WORD = (
+    (r"(?:rank|RANK|Rank)[ =](\d+)(?:/\d+)?\s*[:|]", _rank),
+    (rf"(?P<host>{_HOST}):(?P<pid>\d+):\d+ \[-?\d+\]", _nccl),
+    (r"(?:(?:task|rank|node|host)=\S+\s+)+\|?", _fields),
+    (r"(?P<name>\S+) \[(?:stderr|stdout)\]", _runner),
+    (r"std(?:err|out) [FP](?= )", _skip),
+    (r"[0-9a-f]{1,4} \| (?=\d\d/\d\d/\d{4})", _skip),
+    (rf"(?P<host>{_IPV4}|{_HOST})\s*: (?=\S)", _collector),
+    (rf"{_LEVEL}:?(?=\s)", _skip),
+    (r"[IWEF](?=\s)", _skip),
+    (
+        (
+            rf"(?P<host>{_IPV4}|{_HOST}) (?:{_LEVEL} )?"
+            r"(?P<program>[\w./@#-]+(?:\([^)]*\))?)(?:\[\d+\])?(?::|(?= \d+ \S+ (?:-|\[)))"
+        ),
+        _syslog,
+    ),
+    (r"[\w./-]+\.(?:cc|cpp|py|h):\d+\]", _skip),
+    (r"(kernel|nvidia-smi|slurmstepd|slurmctld|srun)(?:\[\d+\])?:(?= )", _program),
+)
+
+
+def _compiled(rows: tuple[tuple[str, _Taker], ...]) -> tuple[tuple[re.Pattern[str], _Taker], ...]:
+    return tuple((re.compile(pattern), taker) for pattern, taker in rows)
+
+
+_BY_FIRST = {
+    "[": _compiled(_BRACKET),
+    "(": _compiled(_PAREN),
+    "<": _compiled(_ANGLE),
+    "0": _compiled(_DIGIT_ONLY + _WORD),
+    "a": _compiled(_WORD),
+}
+
+
+def peel(line: str, start: int, draft: Draft) -> int | None:
+    """Take the prefix that begins at `start` into `draft`; where it ends, or None for none."""
+    first = line[start : start + 1]
+    kind = "0" if first.isdigit() else "a" if first.isalpha() else first
+    for pattern, taker in _BY_FIRST.get(kind, ()):
+        found = pattern.match(line, start)
+        if found is not None and taker(found, draft):
+            draft.stamp_text = ""
+            return found.end()
+    return None

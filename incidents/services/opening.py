@@ -1,0 +1,141 @@
+"""Opening incidents, and which report joins which."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
+
+from incidents import selectors
+from incidents.choices import OPEN_STATUSES, IncidentKind, Severity
+from incidents.exceptions import InvalidInput
+from incidents.models import Attempt, Incident, Job
+from incidents.roles import Actor, Capability
+from incidents.services import topology
+from incidents.services.events import record
+
+#: A later word on one incident may only make it graver: a slowdown becomes a hang, a hang a crash.
+_GRAVITY = (
+    IncidentKind.NONE,
+    IncidentKind.CHECK,
+    IncidentKind.DEGRADATION,
+    IncidentKind.HANG,
+    IncidentKind.CRASH,
+)
+_SEVERITIES = tuple(Severity)
+
+
+def graver_kind(first: str, second: str) -> IncidentKind:
+    """The graver of two kinds."""
+    return max(IncidentKind(first), IncidentKind(second), key=_GRAVITY.index)
+
+
+def worse_severity(first: str, second: str) -> Severity:
+    """The worse of two severities."""
+    return min(Severity(first), Severity(second), key=_SEVERITIES.index)
+
+
+def open_incident(
+    *,
+    actor: Actor,
+    title: str,
+    kind: IncidentKind = IncidentKind.NONE,
+    severity: Severity = Severity.MEDIUM,
+    source: str = "",
+    dedup_key: str = "",
+    job: Job | None = None,
+    attempt: Attempt | None = None,
+    hosts: Sequence[str] = (),
+    cluster: str = "",
+    onset_at: datetime | None = None,
+    ended_at: datetime | None = None,
+) -> tuple[Incident, bool]:
+    """The incident that this report belongs to, and whether it was opened by it.
+
+    A report with the dedup key of an open incident joins that; one without a key joins the open
+    incident of its attempt, unless it was over (`ended_at`) before that began. `hosts` are names,
+    registered in the job's cluster or in `cluster` where they are new.
+    """
+    actor.require(Capability.RESPOND)
+    if not title.strip():
+        raise InvalidInput("An incident needs a title.", field="title")
+    job = attempt.job if attempt else job
+    report = Incident(
+        cluster=job.cluster if job else topology.cluster_named(cluster),
+        title=title.strip()[:300],
+        kind=kind,
+        severity=severity,
+        source=source or actor.source,
+        dedup_key=dedup_key.strip(),
+        job=job,
+        attempt=attempt,
+        onset_at=onset_at,
+    )
+    try:
+        with transaction.atomic():
+            return _join_or_open(actor, report, hosts, ended_at)
+    except IntegrityError:
+        # Another process opened an incident with this key in the same moment: join that.
+        with transaction.atomic():
+            return _join_or_open(actor, report, hosts, ended_at)
+
+
+def _join_or_open(
+    actor: Actor,
+    report: Incident,
+    hosts: Sequence[str],
+    ended_at: datetime | None,
+) -> tuple[Incident, bool]:
+    known = _open_incident_for(report, ended_at)
+    incident = _join(known, report) if known else _open(report)
+    named = topology.hosts_named(incident.cluster, hosts)
+    incident.hosts.add(*named.values())
+    did, verb = ("Joined by", "incident.joined") if known else ("Opened:", "incident.opened")
+    record(
+        actor=actor,
+        verb=verb,
+        text=f"{did} {report.title}",
+        incident=incident,
+        data={"kind": report.kind, "severity": report.severity, "hosts": sorted(named)},
+    )
+    return incident, known is None
+
+
+def _open_incident_for(report: Incident, ended_at: datetime | None) -> Incident | None:
+    """The open incident that a report belongs to, locked; the attempt is the lock without a key."""
+    if report.dedup_key:
+        return open_with_key(report.dedup_key).select_for_update().first()
+    if report.attempt is None:
+        return None
+    Attempt.objects.select_for_update().get(pk=report.attempt.pk)
+    for known in selectors.open_incidents_of(report.attempt).select_for_update(of=("self",)):
+        if ended_at is None or ended_at >= known.began_at:
+            return known
+    return None
+
+
+def open_with_key(key: str) -> QuerySet[Incident]:
+    """The open incident with this dedup key, if there is one."""
+    return Incident.objects.filter(dedup_key=key, status__in=OPEN_STATUSES)
+
+
+def _open(report: Incident) -> Incident:
+    report.pk = None
+    if report.attempt is not None:
+        report.gpu_count = report.attempt.placements.count()
+    report.save(force_insert=True)
+    return report
+
+
+def _join(known: Incident, report: Incident) -> Incident:
+    """Takes over what a further report adds; what is known stays."""
+    known.kind = graver_kind(known.kind, report.kind)
+    known.severity = worse_severity(known.severity, report.severity)
+    if report.onset_at is not None:
+        known.onset_at = min(report.onset_at, known.onset_at or report.onset_at)
+    if known.attempt is None and report.attempt is not None:
+        known.attempt = report.attempt
+        known.gpu_count = report.attempt.placements.count()
+    known.job = known.job or report.job
+    known.save()
+    return known
