@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Callable
+from functools import partial
 from time import process_time
 
 import numpy as np
@@ -11,6 +12,7 @@ import orjson
 from benchmarks.peers import available_peers
 from benchmarks.scoring import Judge, Score, fleets, score
 from diagnosis.core.metrics import MetricWindow
+from diagnosis.core.placement import Placement
 from diagnosis.degradation.detector import Detector
 from diagnosis.degradation.paper import PaperRule
 from diagnosis.readers.metrics_block import pack_window, read_block
@@ -41,7 +43,7 @@ def main() -> None:
     figures = {
         name: {
             **accuracy({hosts: scores[hosts][name] for hosts in SIZES}),
-            "cpu_s_1000x25x360": best(lambda judge=judge: judge(window, None), times=3),
+            "cpu_s_1000x25x360": best(partial(judge, window, Placement()), times=3),
         }
         for name, judge in judges.items()
         if name != "minder_like"
@@ -87,7 +89,8 @@ def large_window(hosts: int = 1000, metrics: int = 25, samples: int = 360) -> Me
         noise = 1 + 0.3 * nominal.noise * random.normal(size=(hosts, samples))
         values[index] = np.maximum(by_host * noise, 0)
     host_names = tuple(f"node-{number:04d}" for number in range(hosts))
-    return MetricWindow(values, names, host_names, 1.75e9 + 10.0 * np.arange(samples))
+    time = 1.75e9 + 10.0 * np.arange(samples, dtype=np.float64)
+    return MetricWindow(values, names, host_names, time)
 
 
 def best(run: Callable[[], object], times: int = 5) -> float:

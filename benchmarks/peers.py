@@ -81,7 +81,7 @@ def _by_features(
 def _mahalanobis(features: Matrix) -> Matrix:
     limited = np.clip(features, -20, 20)
     covariance = np.cov(limited.T) + np.eye(features.shape[1])
-    return np.einsum("hm,mn,hn->h", limited, np.linalg.inv(covariance), limited)
+    return np.asarray(np.einsum("hm,mn,hn->h", limited, np.linalg.inv(covariance), limited))
 
 
 def _fitted(model: Any, options: dict[str, Any]) -> Callable[[Matrix], Matrix]:

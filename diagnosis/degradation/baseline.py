@@ -105,7 +105,7 @@ def _smoothed(
         if number % _LIMIT_EVERY == 0:
             limit = np.maximum(9 * np.square(_wide(peers.deviation(mean), mean)), _TINY_VARIANCE)
         squares += np.minimum(np.square(mean), limit)
-    own = squares / max(len(apart), 1)
+    own = squares / np.float32(max(len(apart), 1))
     pooled = _typical(own, peers)
     looks = np.float32(max(of, step) / (2 * looks_at))
     variance = (looks * own + POOLED_LOOKS * pooled) / (looks + POOLED_LOOKS)
