@@ -15,7 +15,6 @@ from diagnosis.core.evidence import Evidence
 from diagnosis.core.placement import Placement
 from diagnosis.core.words import EvidenceKind
 from diagnosis.fusion import fuse
-from diagnosis.readers.collective_reports import read_collective_reports
 from diagnosis.readers.compression import decompressed
 from diagnosis.readers.errors import UnreadableEvidence
 from diagnosis.readers.flight_recorder import read_dumps
@@ -48,9 +47,10 @@ def diagnose(
 ) -> Diagnosis:
     """Judge all evidence of one broken job.
 
-    `now` (seconds since the epoch) gives time stamps without a year theirs. `placement` wins over a placement file among the evidence; without a `taxonomy` the shipped one
-    is used. Evidence that cannot be read ends in `skipped` with its reason and never raises;
-    `judged` is False when nothing at all could be judged.
+    `now` (seconds since the epoch) gives time stamps without a year theirs. `placement` wins over a
+    placement file among the evidence; without a `taxonomy` the shipped one is used. Evidence that
+    cannot be read ends in `skipped` with its reason and never raises; `judged` is False when
+    nothing at all could be judged.
     """
     rules = taxonomy or Taxonomy.default()
     given = sort_by_kind(evidence)
@@ -59,13 +59,12 @@ def diagnose(
     dumps, unread = read_dumps(given.dumps)
     progress: CollectiveProgress | None = None
     conclusions: list[Conclusion] = [logs.conclusion] if logs.conclusion else []
-    reports = read_collective_reports(given.logs)
-    counted = localise_counters(reports, placement=known, ended_ranks=logs.ended_ranks)
+    counted = localise_counters(logs.reports, placement=known, ended_ranks=logs.ended_ranks)
     if counted:
         conclusions.append(counted)
     if dumps:
         located, progress = localise(
-            dumps, placement=known, ended_ranks=logs.ended_ranks, reports=reports
+            dumps, placement=known, ended_ranks=logs.ended_ranks, reports=logs.reports
         )
         conclusions.append(located)
     skipped = tuple(sorted({*given.skipped, *logs.skipped, *unread}, key=lambda item: item.file))
