@@ -75,7 +75,7 @@ class HyperscanScanner:
         ends.sort()
         start, line_end, patterns = 0, -1, set[int]()
         for end, pattern in ends:
-            if end > line_end:
+            if end - 1 > line_end:
                 if patterns:
                     yield start, tuple(sorted(patterns))
                 start = text.rfind(b"\n", 0, end - 1) + 1
