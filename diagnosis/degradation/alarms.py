@@ -44,6 +44,7 @@ class AlarmRule:
     patience: float = 2.0
     close_s: float = 300.0
     same_time_s: float = 150.0
+    own_evidence: float = 0.35
 
     def __call__(self, state: Watch, limit: float) -> None:
         """Open, keep up and close alarms in the state; `limit` is the full bound in deviations."""
@@ -60,7 +61,8 @@ class AlarmRule:
             elif host in state.alarms:
                 by_host.setdefault(host, []).append(cell)
         for host, deviations in shared.items():
-            if all(cell.deviations < deviations for cell in by_host.get(host, ())):
+            bar = self.own_evidence * deviations
+            if all(cell.deviations < bar for cell in by_host.get(host, ())):
                 by_host.pop(host, None)
                 state.alarms.pop(host, None)
         for host, cells in by_host.items():
@@ -120,7 +122,7 @@ class AlarmRule:
 
         Hosts that were named for something earlier do not count.
         """
-        if self._in_known_group(state, cell):
+        if self._in_known_group(state, smooth, cell):
             return False
         hosts = state.panel.peers.host
         mine = hosts[cell.entity]
@@ -134,26 +136,35 @@ class AlarmRule:
         rival = others[rank] if len(others) > rank else 0.0
         return bool(self.lead * max(rival, 0.0) <= abs(distance))
 
-    def _in_known_group(self, state: Watch, cell: Cell) -> bool:
-        """Did the host shift in this metric at the time at which a group did that holds it?"""
-        return any(
-            shift.metric == state.panel.metrics[cell.row]
-            and state.panel.hosts[cell.entity] in shift.hosts
-            and abs(shift.start - cell.onset) <= 2 * self.same_time_s
-            for shift in state.fleet_wide
-        )
+    def _in_known_group(self, state: Watch, smooth: Smoothed, cell: Cell) -> bool:
+        """Did the host shift in this metric with a group that is still away with it?"""
+        host = state.panel.hosts[cell.entity]
+        for shift in state.fleet_wide:
+            if shift.metric != state.panel.metrics[cell.row] or host not in shift.hosts:
+                continue
+            distance = float(smooth.mean[cell.row, cell.entity])
+            away = smooth.mean[cell.row] * np.sign(distance) > 0.3 * abs(distance)
+            others = {state.panel.hosts[i] for i in np.flatnonzero(away)} & set(shift.hosts)
+            began_before = shift.start <= cell.onset + 2 * self.same_time_s
+            if began_before and len(others - {host}) >= self._group_size(state) - 1:
+                return True
+        return False
+
+    def _group_size(self, state: Watch) -> int:
+        """From how many hosts on a shift is shared; in a small job two are a quarter of it."""
+        job = len(np.unique(state.panel.peers.host))
+        return self.shared_hosts if job >= self.large_group else 2
 
     def _shared(self, state: Watch, smooth: Smoothed, cell: Cell) -> bool:
-        """Do several hosts show the cell's shift? They are noted as a group, none is named.
+        """Do several hosts show the cell's shift? They are noted as a group, none is named for it.
 
         Where they cross the bound one after the other, the first is named and then taken back.
         """
         distance = float(smooth.mean[cell.row, cell.entity])
         along = np.nan_to_num(smooth.mean[cell.row]) * np.sign(distance)
         together = along > 0.5 * abs(distance)
-        job = len(np.unique(state.panel.peers.host))
-        needed = self.shared_hosts if job >= self.large_group else 2
-        if self._in_known_group(state, cell):
+        needed = self._group_size(state)
+        if self._in_known_group(state, smooth, cell):
             return True
         if len(np.unique(state.panel.peers.host[together])) < needed:
             return False
