@@ -23,6 +23,7 @@ from diagnosis.readers.kinds import kind_of
 from diagnosis.readers.placement import read_placement
 from diagnosis.taxonomy.ruleset import Taxonomy
 from diagnosis.triage.procedure import triage
+from diagnosis.triage.settings import TriageSettings
 
 #: A placement larger than this (bytes) is refused: 16,384 ranks take about 3 MB.
 PLACEMENT_MAX_BYTES = 64 * 1024**2
@@ -43,17 +44,18 @@ def diagnose(
     *,
     placement: Placement | None = None,
     taxonomy: Taxonomy | None = None,
+    now: float | None = None,
 ) -> Diagnosis:
     """Judge all evidence of one broken job.
 
-    `placement` wins over a placement file among the evidence; without a `taxonomy` the shipped one
+    `now` (seconds since the epoch) gives time stamps without a year theirs. `placement` wins over a placement file among the evidence; without a `taxonomy` the shipped one
     is used. Evidence that cannot be read ends in `skipped` with its reason and never raises;
     `judged` is False when nothing at all could be judged.
     """
     rules = taxonomy or Taxonomy.default()
     given = sort_by_kind(evidence)
     known = placement or given.placement
-    logs = triage(given.logs, taxonomy=rules, placement=known)
+    logs = triage(given.logs, taxonomy=rules, placement=known, settings=TriageSettings(now=now))
     dumps, unread = read_dumps(given.dumps)
     progress: CollectiveProgress | None = None
     conclusions: list[Conclusion] = [logs.conclusion] if logs.conclusion else []

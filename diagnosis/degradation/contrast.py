@@ -122,7 +122,10 @@ class WindowContrast:
             self.own_noise * (_variance(before) / at + _variance(after) / after.shape[2])
         )
         usual = np.sqrt(np.square(spread) + np.square(peers.median(noise)) + np.square(noise))
-        return np.nan_to_num(bad_size(change, scaling) / (usual + np.float32(1e-3)))
+        deviations: FloatArray = np.nan_to_num(
+            bad_size(change, scaling) / (usual + np.float32(1e-3))
+        )
+        return deviations
 
 
 def _variance(values: FloatArray) -> FloatArray:
@@ -130,7 +133,9 @@ def _variance(values: FloatArray) -> FloatArray:
     count = np.maximum(present.sum(axis=-1), 1)
     filled = np.where(present, values, 0)
     mean = filled.sum(axis=-1) / count
-    return np.square(np.where(present, values - mean[..., None], 0)).sum(axis=-1) / count
+    square: FloatArray = np.square(np.where(present, values - mean[..., None], 0)).sum(axis=-1)
+    variance: FloatArray = square / count
+    return variance
 
 
 def _per_host(by_entity: FloatArray, peers: Peers) -> npt.NDArray[np.float64]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from diagnosis.core.metrics import FloatArray, MetricWindow
 from diagnosis.core.placement import Placement
@@ -211,7 +212,7 @@ class Detector:
 
 
 def _ticks(
-    window: MetricWindow, first: int, order: FloatArray
+    window: MetricWindow, first: int, order: npt.NDArray[np.intp]
 ) -> Iterator[tuple[float, FloatArray]]:
     sorted_already = bool(np.array_equal(order, np.arange(len(order))))
     for start in range(first, len(window.time), _BLOCK):

@@ -25,7 +25,7 @@ def isolated(answer: Diagnosis) -> set[str | None]:
 
 
 @pytest.mark.parametrize(
-    "name", ["hang_compute", "gpu_fallen_off_bus", "cuda_oom", "call_mismatch"]
+    "name", ["hang_compute", "gpu_fallen_off_bus", "cuda_oom", "call_mismatch", "ib_link_down"]
 )
 @pytest.mark.parametrize("seed", [0, 1])
 def test_a_simulated_fault_is_named_and_no_victim_is_isolated(name: str, seed: int):
