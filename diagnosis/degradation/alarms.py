@@ -1,6 +1,6 @@
 """From cells that are out of bounds to hosts that are named, and to groups that are not."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -43,23 +43,31 @@ class AlarmRule:
     strong: float = 1.5
     patience: float = 2.0
     close_s: float = 300.0
+    same_time_s: float = 150.0
 
     def __call__(self, state: Watch, limit: float) -> None:
         """Open, keep up and close alarms in the state; `limit` is the full bound in deviations."""
         by_host: dict[int, list[Cell]] = {}
-        grouped: set[int] = set()
+        shared: dict[int, float] = {}
         for cell, smooth in self._held(state):
             host = int(state.panel.peers.host[cell.entity])
             if not self._moved_itself(state, smooth, cell):
                 continue
-            if host in state.alarms or self._stands_alone(state, smooth, cell):
+            if self._settled(state, host) or self._stands_alone(state, smooth, cell):
                 by_host.setdefault(host, []).append(cell)
             elif self._shared(state, smooth, cell):
-                grouped.add(host)
-        for host in grouped - set(state.alarms):
-            by_host.pop(host, None)
+                shared[host] = max(cell.deviations, shared.get(host, 0.0))
+            elif host in state.alarms:
+                by_host.setdefault(host, []).append(cell)
+        for host, deviations in shared.items():
+            if all(cell.deviations < deviations for cell in by_host.get(host, ())):
+                by_host.pop(host, None)
+                state.alarms.pop(host, None)
         for host, cells in by_host.items():
             self._note(state, host, cells, limit)
+        self._date_recoveries(state, by_host)
+
+    def _date_recoveries(self, state: Watch, by_host: Mapping[int, list[Cell]]) -> None:
         for host, alarm in state.alarms.items():
             if any(_still_away(state, cell) for cell in by_host.get(host, ())):
                 alarm.last_hot, alarm.recovered = state.time, None
@@ -102,25 +110,51 @@ class AlarmRule:
         moved = float(state.recent.last[cell.row, cell.entity]) - usual
         return bool(moved * np.sign(distance) >= self.own_share * abs(distance))
 
+    def _settled(self, state: Watch, host: int) -> bool:
+        """Was the host named long enough ago that a group would have shown itself by now?"""
+        alarm = state.alarms.get(host)
+        return alarm is not None and state.time - alarm.time > self.same_time_s
+
     def _stands_alone(self, state: Watch, smooth: Smoothed, cell: Cell) -> bool:
-        """Is the cell's host well beyond all others, but for one in a large job?"""
+        """Is the cell's host well beyond all others, but for one in a large job?
+
+        Hosts that were named for something earlier do not count.
+        """
+        if self._in_known_group(state, cell):
+            return False
         hosts = state.panel.peers.host
         mine = hosts[cell.entity]
         distance = float(smooth.mean[cell.row, cell.entity])
         along = np.nan_to_num(smooth.mean[cell.row]) * np.sign(distance)
-        explained = np.isin(hosts, [mine, *state.alarms])
+        before = cell.onset - self.same_time_s
+        earlier = [host for host, alarm in state.alarms.items() if alarm.onset < before]
+        explained = np.isin(hosts, [mine, *earlier])
         others = _largest_per_host(along[~explained], hosts[~explained])
         rank = 1 if len(np.unique(hosts)) >= self.large_group else 0
         rival = others[rank] if len(others) > rank else 0.0
         return bool(self.lead * max(rival, 0.0) <= abs(distance))
 
+    def _in_known_group(self, state: Watch, cell: Cell) -> bool:
+        """Did the host shift in this metric at the time at which a group did that holds it?"""
+        return any(
+            shift.metric == state.panel.metrics[cell.row]
+            and state.panel.hosts[cell.entity] in shift.hosts
+            and abs(shift.start - cell.onset) <= 2 * self.same_time_s
+            for shift in state.fleet_wide
+        )
+
     def _shared(self, state: Watch, smooth: Smoothed, cell: Cell) -> bool:
-        """Do several hosts show the cell's shift? They are noted as a group, none is named."""
+        """Do several hosts show the cell's shift? They are noted as a group, none is named.
+
+        Where they cross the bound one after the other, the first is named and then taken back.
+        """
         distance = float(smooth.mean[cell.row, cell.entity])
         along = np.nan_to_num(smooth.mean[cell.row]) * np.sign(distance)
         together = along > 0.5 * abs(distance)
         job = len(np.unique(state.panel.peers.host))
         needed = self.shared_hosts if job >= self.large_group else 2
+        if self._in_known_group(state, cell):
+            return True
         if len(np.unique(state.panel.peers.host[together])) < needed:
             return False
         self._note_group(state, cell, along, together)
