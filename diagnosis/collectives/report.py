@@ -25,6 +25,7 @@ class Case:
     placement: Placement
     settings: CollectiveSettings
     ended_ranks: Mapping[int, str]
+    kinds: tuple[str, ...] = ("flight-recorder",)
 
     def target(self, rank: int) -> Target:
         """The rank on its host: from the placement, else from what named the dump."""
@@ -44,7 +45,7 @@ class Case:
         return {
             "ranks": {"expected": len(expected), "reported": len(reported)},
             "hosts": {"expected": len(hosts), "reported": len(seen)},
-            "kinds": ["flight-recorder"],
+            "kinds": list(self.kinds),
             "notes": notes,
         }
 

@@ -47,6 +47,12 @@ def test_files_dropped_become_a_named_culprit_without_a_reload(page: Page, hang:
     assert page.evaluate("window.stillHere") is True
 
 
+def test_the_picture_is_drawn_when_the_answer_arrives(page: Page, hang: Path) -> None:
+    open_with_files(page, hang, "draw it")
+
+    expect(page.locator(".js-plotly-plot svg.main-svg").first).to_be_visible(timeout=PATIENCE)
+
+
 def test_an_accepted_recommendation_stands_in_the_timeline(page: Page, hang: Path) -> None:
     open_with_files(page, hang, "accept it")
     accept = page.get_by_role("button", name="Accept").first
@@ -56,6 +62,15 @@ def test_an_accepted_recommendation_stands_in_the_timeline(page: Page, hang: Pat
 
     timeline = page.locator("#timeline")
     expect(timeline).to_contain_text(re.compile("accepted", re.IGNORECASE))
+
+
+def test_a_file_that_cannot_be_read_says_why_and_spoils_nothing(page: Page, hang: Path) -> None:
+    (hang / "comm_lib_trace_rank_90").write_bytes(b"\x80\x02cos\nsystem\n(S'true'\ntR.")
+
+    open_with_files(page, hang, "one of them is hostile")
+    expect(page.get_by_role("button", name="Accept").first).to_be_visible(timeout=PATIENCE)
+
+    expect(page.get_by_text("os.system").first).to_be_attached()
 
 
 def test_a_wrong_password_says_so_and_lets_nobody_in(browser, embedded_instance: Instance) -> None:
