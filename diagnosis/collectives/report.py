@@ -19,12 +19,17 @@ _LIBRARY_PARTS = ("/torch/", "/site-packages/", "/dist-packages/", "<frozen", "<
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """The evidence of one attempt in the form that every rule reads."""
+    """The evidence of one attempt in the form that every rule reads.
+
+    `word` is what one rank's evidence is called, `kinds` which kinds of evidence there are.
+    """
 
     progress: CollectiveProgress
     placement: Placement
     settings: CollectiveSettings
     ended_ranks: Mapping[int, str]
+    word: str = "dump"
+    kinds: tuple[str, ...] = ("flight-recorder",)
 
     def target(self, rank: int) -> Target:
         """The rank on its host: from the placement, else from what named the dump."""
@@ -44,7 +49,7 @@ class Case:
         return {
             "ranks": {"expected": len(expected), "reported": len(reported)},
             "hosts": {"expected": len(hosts), "reported": len(seen)},
-            "kinds": ["flight-recorder"],
+            "kinds": list(self.kinds),
             "notes": notes,
         }
 
