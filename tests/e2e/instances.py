@@ -53,7 +53,7 @@ class Instance:
     def start_worker(self) -> None:
         """Start a Celery worker with beat beside the web process."""
         self._start("worker", ["-m", "celery", "-A", "aegis_web", "worker", "--beat", "-c", "2",
-                               "-Q", "default,diagnosis", "--loglevel", "INFO"])  # fmt: skip
+                               "-Q", "default,diagnosis,watch", "--loglevel", "INFO"])  # fmt: skip
 
     def kill_worker(self) -> None:
         """Kill the worker and its children at once, as a machine that loses power does."""
