@@ -276,6 +276,11 @@ REST_FRAMEWORK = {
 SPECTACULAR_SETTINGS = {
     "TITLE": "Aegis",
     "VERSION": "1",
+    "DESCRIPTION": (
+        "Hand in the evidence of a broken training job, and read which node broke it, why, and "
+        "what to do. Send `Authorization: Bearer <token>`; every error is a problem document "
+        "(RFC 9457) whose `type` leads to its meaning; all times are RFC 3339 in UTC."
+    ),
     "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_PERMISSIONS": ["incidents.api.permissions.RolePermission"],

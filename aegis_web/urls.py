@@ -9,6 +9,9 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 from aegis_web.health import health
 from incidents.api.viewsets.problems import NothingHere
 
+admin.site.site_header = admin.site.site_title = "Aegis"
+admin.site.index_title = "Knowledge, people and records"
+
 api: list[URLPattern | URLResolver] = [
     path("", include("incidents.api.urls")),
     path("", include("diagnosis.api.urls")),

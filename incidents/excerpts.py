@@ -70,10 +70,10 @@ def excerpt(stream: BinaryIO, *, line: int, before: int, after: int) -> Excerpt:
         content = _unpacked(stream)
         rest = _skip(content, first - 1)
         if rest is None:
-            return Excerpt(note=f"The file has no line {first:,} within its first 2 GiB.")
+            return Excerpt(note=f"The file has no line {line:,}.")
         raw, more = _lines(content, rest, wanted)
     except (OSError, EOFError, ValueError, zlib.error, zstandard.ZstdError) as error:
-        return Excerpt(note=f"The file breaks off before line {line:,}: {error}")
+        return Excerpt(note=f"Line {line:,} was not reached: {error}")
     if any(b"\0" in one for one in raw):
         return Excerpt(binary=True)
     note = "" if first + len(raw) > line else f"The file ends at line {first + len(raw) - 1:,}."
@@ -130,7 +130,9 @@ def _skip(stream: Stream, count: int) -> bytes | None:
     while count:
         chunk = stream.read(_CHUNK)
         read += len(chunk)
-        if not chunk or read > SCAN_LIMIT:
+        if read > SCAN_LIMIT:
+            raise ValueError("only the first 2 GiB are searched; download the file instead")
+        if not chunk:
             return None
         found = chunk.count(b"\n")
         if found >= count:

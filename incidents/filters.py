@@ -5,7 +5,7 @@ from typing import Any
 import django_filters
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from incidents.choices import IncidentKind, IncidentStatus, VerdictClass
+from incidents.choices import OPEN_STATUSES, IncidentKind, IncidentStatus, VerdictClass
 from incidents.hostnames import normalise_host
 from incidents.models import Host, Incident, Suspect
 
@@ -42,7 +42,7 @@ class IncidentFilter(django_filters.FilterSet):
         self, incidents: QuerySet[Incident], name: str, status: str
     ) -> QuerySet[Incident]:
         if status == OPEN:
-            return incidents.exclude(status=IncidentStatus.RESOLVED)
+            return incidents.filter(status__in=OPEN_STATUSES)
         return incidents if status == "all" else incidents.filter(status=status)
 
     def of_assignee(

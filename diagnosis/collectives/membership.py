@@ -1,5 +1,6 @@
 """Which ranks make up which communicator, from what dumps say and from what they leave out."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -9,6 +10,8 @@ from diagnosis.core.placement import Placement
 
 #: c10d's description of the group of all ranks; its name is "0" in a plain job.
 DEFAULT_DESCRIPTION = "default_pg"
+
+_DIGITS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,7 @@ def membership_of(dumps: Sequence[RankDump], placement: Placement) -> Membership
 
     A group's ranks come from any rank's `pg_config`; where none has them (gloo leaves it empty),
     they are the ranks with entries in it, all ranks for the default group, and where an all-gather
-    tells the group's size, the ranks without a dump that fill it up.
+    or groups of the same kind tell the group's size, the ranks without a dump that fill it up.
     """
     found = Membership(world=_world(dumps, placement))
     declared = _declared(dumps)
@@ -60,7 +63,7 @@ def membership_of(dumps: Sequence[RankDump], placement: Placement) -> Membership
             found.members[key] = key.ranks
         else:
             found.inferred.add(key)
-            found.members[key] = _inferred(key, found, seen[key.name], dumps, absent)
+            found.members[key] = _inferred(key, found, seen, dumps, absent)
     return found
 
 
@@ -99,17 +102,27 @@ def _describe(found: Membership, key: GroupKey, desc: str) -> None:
 def _inferred(
     key: GroupKey,
     found: Membership,
-    seen: set[int],
+    seen: Mapping[str, set[int]],
     dumps: Sequence[RankDump],
     absent: Sequence[int],
 ) -> tuple[int, ...]:
     if found.descriptions[key] == DEFAULT_DESCRIPTION:
         return found.world
-    size = _size_from_gathers(key.name, dumps)
-    missing = size - len(seen)
-    if 0 < missing == len(absent):
-        return tuple(sorted({*seen, *absent}))
-    return tuple(sorted(seen))
+    own = seen[key.name]
+    size = _size_from_gathers(key.name, dumps) or _size_of_family(key, found, seen)
+    if 0 < size - len(own) == len(absent):
+        return tuple(sorted({*own, *absent}))
+    return tuple(sorted(own))
+
+
+def _size_of_family(key: GroupKey, found: Membership, seen: Mapping[str, set[int]]) -> int:
+    """The size of the largest group of the same kind: `TP_0` and `TP_1` have as many ranks."""
+    kind = _DIGITS.sub("", found.descriptions[key])
+    return max(
+        len(seen[other.name])
+        for other, desc in found.descriptions.items()
+        if not other.ranks and _DIGITS.sub("", desc) == kind
+    )
 
 
 def _size_from_gathers(name: str, dumps: Sequence[RankDump]) -> int:

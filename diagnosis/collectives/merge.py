@@ -80,7 +80,7 @@ def merge(dumps: Sequence[RankDump], placement: Placement) -> Merged:
         open_in=open_in,
         world=members.world,
         reported=reported,
-        hosts={dump.rank: dump.host for dump in ordered if dump.host},
+        hosts=_hosts(ordered, placement),
         notes=(*notes, *_notes(ordered, members, communicators)),
     )
     return Merged(progress=progress, dumps=ordered, views=views)
@@ -258,6 +258,12 @@ def _batch_peers(entries: Entries, rows: Ints, communicator: Communicator) -> tu
     size = len(communicator.ranks)
     peers = {int(communicator.ranks[p]) for p in entries.peer[batch] if 0 <= p < size}
     return tuple(sorted(peers))
+
+
+def _hosts(dumps: Sequence[RankDump], placement: Placement) -> dict[int, str]:
+    """Where each rank runs: the placement's word, else what named its dump."""
+    hosts = {dump.rank: dump.host for dump in dumps if dump.host}
+    return hosts | {place.rank: place.host for place in placement.places}
 
 
 def _notes(

@@ -7,7 +7,7 @@ then motion, stalls inside, stragglers, and the healthy end.
 
 from collections.abc import Mapping, Sequence
 
-from diagnosis.collectives.lateness import stragglers
+from diagnosis.collectives.lateness import Straggler, stragglers
 from diagnosis.collectives.merge import Merged, merge
 from diagnosis.collectives.mismatch import mismatches
 from diagnosis.collectives.report import Case, count, ranks_text
@@ -15,6 +15,7 @@ from diagnosis.collectives.settings import CollectiveSettings
 from diagnosis.collectives.verdict_arrival import arrival_verdict
 from diagnosis.collectives.verdict_quiet import (
     in_flight_verdict,
+    left_outside_verdict,
     quiet_verdict,
     running_verdict,
     straggler_verdict,
@@ -25,9 +26,13 @@ from diagnosis.collectives.verdict_user import (
     mismatch_verdict,
 )
 from diagnosis.collectives.wait_graph import Standing, WaitGraph, wait_graph
+from diagnosis.core.collective_reports import CollectiveReports
 from diagnosis.core.collectives import CollectiveProgress, RankDump
 from diagnosis.core.diagnosis import Conclusion
 from diagnosis.core.placement import Placement
+
+#: So many missing ranks are never called scattered.
+_FEW = 2
 
 _NOBODY_ENDED: Mapping[int, str] = {}
 
@@ -37,47 +42,68 @@ def localise(
     *,
     placement: Placement | None = None,
     ended_ranks: Mapping[int, str] = _NOBODY_ENDED,
+    reports: CollectiveReports | None = None,
     settings: CollectiveSettings | None = None,
 ) -> tuple[Conclusion, CollectiveProgress]:
     """Judge the dumps of one attempt; the order of `dumps` does not change the answer.
 
     `ended_ranks` says of which ranks the end is known and how (`{3: "exit code -9"}`); an end that
-    nobody waits for is taken for a consequence.
+    nobody waits for is taken for a consequence. `reports` are the logs' statements about the same
+    attempt: a time-out that they tell of rules out that the dumps show a job in motion.
     """
     merged = merge(dumps, placement or Placement())
     case = Case(
         merged.progress, placement or Placement(), settings or CollectiveSettings(), ended_ranks
     )
-    return _judge(case, merged), merged.progress
+    return _judge(case, merged, _timed_out(merged, reports)), merged.progress
 
 
-def _judge(case: Case, merged: Merged) -> Conclusion:
+def _timed_out(merged: Merged, reports: CollectiveReports | None) -> bool:
+    """Did a watchdog give up, by its own words or by an operation it retired unfinished?"""
+    said = reports is not None and any(report.timed_out for report in reports.work)
+    return said or any(operation.failed for operation in merged.progress.waiting.values())
+
+
+def _judge(case: Case, merged: Merged, timed_out: bool) -> Conclusion:
     trace = _opening(case)
     if differing := mismatches(merged):
         return mismatch_verdict(case, first_mismatch(differing), _with_deaths(case, trace))
     trace.append("no two ranks disagree on operation, size or dtype where anyone is stuck")
     graph = wait_graph(case.progress, case.settings.impossible_lead)
-    if graph.cycle:
+    if graph.cycle and not _somebody_is_missing(graph):
         return deadlock_verdict(case, merged, graph, trace)
-    if not case.progress.waiting or not graph.sinks:
-        return _nobody_missing(case, merged, trace)
+    late = () if timed_out else stragglers(merged, case.settings)
+    if not graph.sinks:
+        return _nobody_missing(case, late, trace)
     if _is_moving(case, graph):
-        late = stragglers(merged, case.settings)
-        return straggler_verdict(case, late, trace) if late else running_verdict(case, graph, trace)
-    late = stragglers(merged, case.settings)
+        return _in_motion(case, graph, late, trace, timed_out=timed_out)
     if late and _explains(graph, {item.rank for item in late}):
         trace.append("the rank that is missing now was late at every step before")
         return straggler_verdict(case, late, trace)
     return arrival_verdict(case, graph, trace)
 
 
-def _nobody_missing(case: Case, merged: Merged, trace: list[str]) -> Conclusion:
-    late = stragglers(merged, case.settings)
+def _nobody_missing(case: Case, late: Sequence[Straggler], trace: list[str]) -> Conclusion:
     if late:
         return straggler_verdict(case, late, trace)
     if case.progress.waiting:
         return in_flight_verdict(case, trace)
     return quiet_verdict(case, [*trace, "no rank is late by more than the usual spread"])
+
+
+def _in_motion(
+    case: Case, graph: WaitGraph, late: Sequence[Straggler], trace: list[str], *, timed_out: bool
+) -> Conclusion:
+    if timed_out:
+        return left_outside_verdict(case, graph, [*trace, "a watchdog timed out: no motion"])
+    if late:
+        return straggler_verdict(case, late, trace)
+    return running_verdict(case, graph, trace)
+
+
+def _somebody_is_missing(graph: WaitGraph) -> bool:
+    missing = {Standing.OUTSIDE, Standing.OVERTAKEN}
+    return any(sink.standing in missing and not sink.stale for sink in graph.sinks)
 
 
 def _opening(case: Case) -> list[str]:
@@ -106,7 +132,16 @@ def _is_moving(case: Case, graph: WaitGraph) -> bool:
         return False
     if len(present) == len(graph.sinks) and all(sink.stale for sink in present):
         return True
-    return len(present) > case.settings.blockers_per_waiter * len(graph.blocked)
+    if len(present) > case.settings.blockers_per_waiter * len(graph.blocked):
+        return True
+    return _is_scattered(case, [sink.rank for sink in present])
+
+
+def _is_scattered(case: Case, ranks: Sequence[int]) -> bool:
+    """Many at once and not one host: what a moment of jitter looks like, and hardly a fault."""
+    many = max(_FEW, case.settings.scattered_share * len(case.progress.reported))
+    hosts = {case.target(rank).host or rank for rank in ranks}
+    return len(ranks) > many and len(hosts) > 1
 
 
 def _explains(graph: WaitGraph, late: set[int]) -> bool:

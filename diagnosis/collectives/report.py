@@ -28,8 +28,8 @@ class Case:
     placement: Placement
     settings: CollectiveSettings
     ended_ranks: Mapping[int, str]
-    word: str = "dump"
     kinds: tuple[str, ...] = ("flight-recorder",)
+    word: str = "dump"
 
     def target(self, rank: int) -> Target:
         """The rank on its host: from the placement, else from what named the dump."""

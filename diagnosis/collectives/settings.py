@@ -10,17 +10,22 @@ class CollectiveSettings:
     `impossible_lead`: how many operations a rank may have completed ahead of another before only a
     stopped GPU explains it (a barrier-like collective allows one).
     `blockers_per_waiter`: with more blockers than that for each waiting rank, a majority is
-    "behind" a few leaders and the snapshot shows a running job. `absent_share`: above this share
-    of ranks without a dump nothing is said about them.
+    "behind" a few leaders and the snapshot shows a running job.
+    `scattered_share`: so it does when more than this share of all ranks is missing at once, on
+    several hosts.
+    `absent_share`: above this share of ranks without a dump nothing is said about them.
     `late_sigmas`, `late_floor_ms`: an arrival is late beyond that many robust deviations, and by
-    at least so much. `late_share`: a straggler costs at least this share of the recorded time.
-    `late_times`: and at least so often. `duration_share`: the paper's α, time inside collectives
-    below this share of the mean marks late arrival (Aegis, NSDI '25).
+    at least so much.
+    `late_share`, `late_times`: a straggler costs at least this share of the recorded time, and is
+    late at least so often.
+    `duration_share`: the paper's α: time inside collectives below this share of the mean marks
+    late arrival (Aegis, NSDI '25).
     `victims_shown`: victims listed one by one before they are only counted.
     """
 
     impossible_lead: int = 2
     blockers_per_waiter: float = 1.0
+    scattered_share: float = 0.25
     absent_share: float = 0.5
     late_sigmas: float = 6.0
     late_floor_ms: float = 5.0

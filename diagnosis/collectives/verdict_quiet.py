@@ -18,6 +18,7 @@ from diagnosis.core.diagnosis import Conclusion, Finding, Recommendation, Suspec
 from diagnosis.core.words import Action, IncidentKind, Role, VerdictClass
 
 STRAGGLER = "collective-straggler"
+MISSING = "collective-rank-missing"
 NO_DUMP = "collective-no-dump"
 
 
@@ -77,23 +78,50 @@ def _finding(case: Case, item: Straggler) -> Finding:
 
 
 def running_verdict(case: Case, graph: WaitGraph, trace: Sequence[str]) -> Conclusion:
-    """Most ranks are 'behind' a few leaders, or were dumped at different times: a job in motion."""
+    """Many ranks are 'behind' others, or were dumped at different times: a job in motion."""
+    few = graph.sinks if len(graph.sinks) <= len(graph.blocked) else ()
     return conclusion(
         case,
         kind=IncidentKind.NONE,
         cls=VerdictClass.UNKNOWN,
         summary=(
             f"No hang is visible: {count(len(graph.sinks), 'rank')} are a step behind "
-            f"{len(graph.blocked)} leaders, as in a running job."
+            f"{len(graph.blocked)} others, as in a running job."
         ),
         confidence=0.6,
         trace=(
             *trace,
-            f"{len(graph.sinks)} ranks are awaited by only {len(graph.blocked)}: a job in motion",
+            f"{len(graph.sinks)} ranks are awaited by {len(graph.blocked)}: a job in motion",
         ),
+        suspects=[
+            Suspect(case.target(sink.rank), 0.5 / len(few), Role.POSSIBLE, MISSING)
+            for sink in few[: case.settings.victims_shown]
+        ],
         recommendations=[
             Recommendation(
                 Action.WATCH, JOB, "Take a second set of dumps; only a rank that stays is stuck."
+            )
+        ],
+    )
+
+
+def left_outside_verdict(case: Case, graph: WaitGraph, trace: Sequence[str]) -> Conclusion:
+    """Most ranks stand behind a few that timed out: a cause they share, and no single host."""
+    ranks = [sink.rank for sink in graph.sinks]
+    return conclusion(
+        case,
+        kind=IncidentKind.HANG,
+        cls=VerdictClass.UNKNOWN,
+        summary=(
+            f"{count(len(ranks), 'rank')} did not arrive where {len(graph.blocked)} timed out: a "
+            "cause that they share (data loading, checkpoint, shared storage) and no single host."
+        ),
+        confidence=0.5,
+        trace=(*trace, f"the majority is missing: {ranks_text(ranks)}"),
+        suspects=victims(case, graph.blocked),
+        recommendations=[
+            Recommendation(
+                Action.WATCH, JOB, "Look at the stacks of the missing ranks and at shared storage."
             )
         ],
     )

@@ -7,6 +7,7 @@ import numpy as np
 
 from diagnosis.core.metrics import FloatArray
 from diagnosis.degradation.answers import FleetShift, HostSuspect, MetricShift
+from diagnosis.degradation.scaling import BoolArray
 from diagnosis.degradation.state import Alarm, Smoothed, Watch
 
 
@@ -18,39 +19,49 @@ class Cell:
     entity: int
     deviations: float
     onset: float
+    lasted: float
 
 
 @dataclass(frozen=True)
 class AlarmRule:
     """Name a host for one metric beyond the full bound, or several beyond a share of it.
 
+    What is `strong` times beyond the bound speaks at once, the rest after `patience` times as long.
+
     A cell speaks for its host only when the host itself has moved (`own_share` of the distance),
-    and when it is `lead` times as far away as the next host in the same direction; in groups of
-    `large_group` hosts one other host may be as far. Otherwise its group moves together.
+    and when it is `lead` times as far away as the next host in the same direction; in jobs of
+    `large_group` hosts one other host may be as far. Otherwise they move together.
     """
 
     hold_s: float
     activity_hold_s: float
     second_metric_share: float = 0.7
     own_share: float = 0.4
-    lead: float = 1.5
+    lead: float = 1.7
     large_group: int = 12
     shared_hosts: int = 3
+    strong: float = 1.5
+    patience: float = 2.0
     close_s: float = 300.0
 
     def __call__(self, state: Watch, limit: float) -> None:
         """Open, keep up and close alarms in the state; `limit` is the full bound in deviations."""
         by_host: dict[int, list[Cell]] = {}
+        grouped: set[int] = set()
         for cell, smooth in self._held(state):
             host = int(state.panel.peers.host[cell.entity])
             if not self._moved_itself(state, smooth, cell):
                 continue
             if host in state.alarms or self._stands_alone(state, smooth, cell):
                 by_host.setdefault(host, []).append(cell)
+            elif self._shared(state, smooth, cell):
+                grouped.add(host)
+        for host in grouped - set(state.alarms):
+            by_host.pop(host, None)
         for host, cells in by_host.items():
             self._note(state, host, cells, limit)
         for host, alarm in state.alarms.items():
-            if host in by_host:
+            if any(_still_away(state, cell) for cell in by_host.get(host, ())):
                 alarm.last_hot, alarm.recovered = state.time, None
             elif alarm.recovered is None and state.time - alarm.last_hot > self.close_s:
                 alarm.recovered = alarm.last_hot
@@ -78,6 +89,7 @@ class AlarmRule:
                     entity=entity,
                     deviations=size / max(float(smooth.usual[row, entity]), 1e-6),
                     onset=state.time - float(smooth.run[row, entity]),
+                    lasted=float(smooth.run[row, entity]) / float(needed[row, 0]),
                 )
                 known = strongest.get((row, entity))
                 if known is None or known[0].deviations < cell.deviations:
@@ -91,44 +103,55 @@ class AlarmRule:
         return bool(moved * np.sign(distance) >= self.own_share * abs(distance))
 
     def _stands_alone(self, state: Watch, smooth: Smoothed, cell: Cell) -> bool:
-        """Is the cell's host well beyond all others, but for one in a large group?"""
-        group = state.panel.peers.group_of(cell.entity)
-        hosts = state.panel.peers.host[group]
-        mine = state.panel.peers.host[cell.entity]
+        """Is the cell's host well beyond all others, but for one in a large job?"""
+        hosts = state.panel.peers.host
+        mine = hosts[cell.entity]
         distance = float(smooth.mean[cell.row, cell.entity])
-        along = np.nan_to_num(smooth.mean[cell.row, group]) * np.sign(distance)
+        along = np.nan_to_num(smooth.mean[cell.row]) * np.sign(distance)
         explained = np.isin(hosts, [mine, *state.alarms])
         others = _largest_per_host(along[~explained], hosts[~explained])
         rank = 1 if len(np.unique(hosts)) >= self.large_group else 0
         rival = others[rank] if len(others) > rank else 0.0
-        if self.lead * max(rival, 0.0) <= abs(distance):
-            return True
-        together = np.unique(hosts[along > 0.5 * abs(distance)])
-        if len(together) >= self.shared_hosts:
-            self._note_group(state, cell, along, group, abs(distance))
-        return False
+        return bool(self.lead * max(rival, 0.0) <= abs(distance))
 
-    def _note_group(
-        self, state: Watch, cell: Cell, along: FloatArray, group: slice, size: float
-    ) -> None:
-        members = np.arange(group.start, group.stop)[along > 0.5 * size]
-        names = tuple(dict.fromkeys(state.panel.hosts[i] for i in members))
+    def _shared(self, state: Watch, smooth: Smoothed, cell: Cell) -> bool:
+        """Do several hosts show the cell's shift? They are noted as a group, none is named."""
+        distance = float(smooth.mean[cell.row, cell.entity])
+        along = np.nan_to_num(smooth.mean[cell.row]) * np.sign(distance)
+        together = along > 0.5 * abs(distance)
+        job = len(np.unique(state.panel.peers.host))
+        needed = self.shared_hosts if job >= self.large_group else 2
+        if len(np.unique(state.panel.peers.host[together])) < needed:
+            return False
+        self._note_group(state, cell, along, together)
+        return True
+
+    def _note_group(self, state: Watch, cell: Cell, along: FloatArray, together: BoolArray) -> None:
+        """Hosts that shift together are one finding, which grows while more of them join."""
+        names = tuple(dict.fromkeys(state.panel.hosts[i] for i in np.flatnonzero(together)))
         metric = state.panel.metrics[cell.row]
         for index, known in enumerate(state.fleet_wide):
             if known.metric == metric and known.hosts:
                 joined = tuple(dict.fromkeys((*known.hosts, *names)))
                 state.fleet_wide[index] = replace(known, hosts=joined)
                 return
-        change = float(np.expm1(np.median(along[along > 0.5 * size])))
+        change = float(np.expm1(np.median(along[together])))
         state.fleet_wide.append(FleetShift(metric, cell.onset, None, change, names))
+
+    def _enough(self, cells: list[Cell], limit: float) -> bool:
+        """One strong cell soon, a weaker one or several together after `patience` times as long."""
+        strongest = max(cell.deviations for cell in cells)
+        together = sum({cell.row: cell.deviations for cell in cells}.values())
+        if strongest >= self.strong * limit or together >= 2 * self.strong * limit:
+            return True
+        patient = [cell for cell in cells if cell.lasted >= self.patience]
+        several = len({cell.row for cell in patient}) >= 2
+        return several or any(cell.deviations >= limit for cell in patient)
 
     def _note(self, state: Watch, host: int, cells: list[Cell], limit: float) -> None:
         alarm = state.alarms.get(host)
         if alarm is None:
-            metrics = {cell.row for cell in cells}
-            strongest = max(cell.deviations for cell in cells)
-            enough = strongest >= limit or len(metrics) >= 2
-            book = state.alarms if enough else state.near
+            book = state.alarms if self._enough(cells, limit) else state.near
             onset = min(cell.onset for cell in cells)
             alarm = book.setdefault(host, Alarm(state.time, onset, state.time))
             alarm.last_hot = state.time
@@ -136,6 +159,15 @@ class AlarmRule:
             known = alarm.shifts.get((cell.row, cell.entity))
             if known is None or known[0] < cell.deviations:
                 alarm.shifts[cell.row, cell.entity] = _picture(state, cell)
+
+
+def _still_away(state: Watch, cell: Cell) -> bool:
+    """Is the cell away at this moment, and not only in the memory of the long mean?"""
+    at = cell.row, cell.entity
+    if state.fast.run[at] > 0:
+        return True
+    along = state.fast.mean[at] * np.sign(state.slow.mean[at])
+    return bool(along > 0.5 * abs(state.slow.mean[at]))
 
 
 def _at(column: FloatArray, cell: Cell) -> float:

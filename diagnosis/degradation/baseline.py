@@ -16,6 +16,9 @@ POOLED_LOOKS = 4.0
 SMALL_GROUP = 24
 #: Levels are medians of about this many samples of each cell.
 OFFSET_SAMPLES = 30
+#: No cell counts as noisier than its peers by more than this factor (of variances).
+MAX_NOISINESS = 25.0
+_LIMIT_EVERY = 5
 _TINY_VARIANCE = 1e-12
 
 
@@ -86,24 +89,47 @@ def _median_over_time(values: FloatArray) -> FloatArray:
 def _smoothed(
     apart: FloatArray, peers: Peers, step: float, constant: float, warmup: float
 ) -> Smoothed:
+    """The mean that the warm-up leaves behind, and the variance that such a mean usually has.
+
+    A long mean is seen only a few times in a warm-up, so its own variance is pooled with the
+    peers', and never less than the peers' times how much noisier than they the cell's samples are.
+    """
     gain = np.float32(1 - np.exp(-step / constant))
     mean = np.zeros(apart.shape[:2], dtype=np.float32)
     squares, count = np.zeros_like(mean), np.zeros_like(mean)
+    limit = np.full_like(mean, np.inf)
     for tick in range(apart.shape[-1]):
         change = gain * (apart[:, :, tick] - mean)
         present = np.isfinite(change)
-        mean = np.where(present, mean + change, mean)
-        limit = np.float32(9.0) * np.square(_wide(peers.deviation(mean), mean))
-        squares += np.where(present, np.minimum(np.square(mean), np.maximum(limit, 1e-12)), 0)
+        change[~present] = 0.0
+        mean += change
+        if tick % _LIMIT_EVERY == 0:
+            limit = np.maximum(9 * np.square(_wide(peers.deviation(mean), mean)), _TINY_VARIANCE)
+        squares += np.minimum(np.square(mean), limit) * present
         count += present
     own = squares / np.maximum(count, 1)
-    pooled = np.square(_wide(peers.deviation(np.sqrt(own)), own)) / MAD_TO_DEVIATION**2
+    pooled = _typical(own, peers)
     looks = np.float32(max(warmup, step) / (2 * constant))
     variance = (looks * own + POOLED_LOOKS * pooled) / (looks + POOLED_LOOKS)
+    variance = np.maximum(variance, pooled * _noisiness(apart, peers))
     variance = np.maximum(variance, _TINY_VARIANCE).astype(np.float32)
     usual = np.sqrt(variance)
     run = np.zeros_like(mean)
     return Smoothed(mean=mean, variance=variance, usual=usual, edge=10 * usual, run=run)
+
+
+def _typical(variance: FloatArray, peers: Peers) -> FloatArray:
+    """The peers' typical variance: that of the median deviation."""
+    return np.square(_wide(peers.median(np.sqrt(variance)), variance))
+
+
+def _noisiness(apart: FloatArray, peers: Peers) -> FloatArray:
+    """Each cell's variance between samples over its peers' typical one, (metrics, entities)."""
+    present = np.isfinite(apart)
+    count = np.maximum(present.sum(axis=-1), 1)
+    square = np.where(present, np.square(apart), 0.0).sum(axis=-1, dtype=np.float32) / count
+    typical = np.maximum(_typical(square, peers), _TINY_VARIANCE)
+    return np.clip(square / typical, 0.0, MAX_NOISINESS).astype(np.float32)
 
 
 def _common(usual: FloatArray, level: FloatArray, step: float, constant: float) -> Common:

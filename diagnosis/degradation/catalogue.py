@@ -41,11 +41,8 @@ class MetricDefinition:
     scale: float | None = None
     implicates: str | None = None
     exporters: tuple[str, ...] = ()
-    promql: str | None = None
     unit: str = ""
     entity: str = "host"
-    transform: str = "raw"
-    enabled: bool = True
     known: bool = True
 
 

@@ -43,18 +43,19 @@ class Detector:
     warmup_s: float = 600.0
     memory_s: float = 1200.0
     hold_s: float = 50.0
-    activity_hold_s: float = 180.0
+    activity_hold_s: float = 120.0
     full_span_s: float = 2400.0
     min_warmup_samples: int = 16
     min_hosts: int = 3
     chance: float = 1e-4
-    tails: float = 1.25
+    tails: float = 1.35
     second_metric_share: float = 0.7
     slow_floor_share: float = 0.6
     spike: float = 15.0
     turn: float = 0.2
     rest_s: float = 45.0
     activity_rest_s: float = 180.0
+    stall_s: float = 120.0
     uneven: float = 0.35
 
     def __call__(self, window: MetricWindow) -> Judgement:
@@ -98,6 +99,7 @@ class Detector:
             activity_hold_s=max(self.activity_hold_s * quicker, 5.9 * step),
             rest_s=self.rest_s * quicker,
             activity_rest_s=self.activity_rest_s * quicker,
+            stall_s=self.stall_s * quicker,
         )
 
     def warmup_samples(self, window: MetricWindow) -> int:
@@ -192,6 +194,7 @@ class Detector:
             turn=self.turn,
             rest_s=self.rest_s,
             activity_rest_s=self.activity_rest_s,
+            stall_s=self.stall_s,
             uneven=self.uneven,
         )
 

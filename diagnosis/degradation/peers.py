@@ -31,10 +31,6 @@ class Peers:
     bounds: tuple[tuple[int, int], ...]
     host: npt.NDArray[np.intp]
 
-    def group_of(self, entity: int) -> slice:
-        """The slice of the group in which the (sorted) entity stands."""
-        return next(slice(low, high) for low, high in self.bounds if low <= entity < high)
-
     def median(self, values: FloatArray) -> FloatArray:
         """The median over each group, shape (metrics, entities): every entity gets its group's."""
         return self._spread_out([row_median(values[:, a:b]) for a, b in self.bounds])

@@ -79,7 +79,8 @@ class Watch:
 
     `offset` is each cell's usual position over what its peers do together, `age` the seconds of own
     past behind it; `recent` holds the last two samples, `turned` is
-    when the fleet last turned as a whole. `advance` changes a state in place.
+    when the fleet last turned as a whole, `left` when it left its usual level, `elsewhere` when it
+    was last seen away from it. `advance` changes a state in place.
     """
 
     panel: Panel
@@ -94,6 +95,8 @@ class Watch:
     common: Common
     jumps: Jumps | None = None
     turned: float = -np.inf
+    left: float = -np.inf
+    elsewhere: float = -np.inf
     alarms: dict[int, Alarm] = field(default_factory=dict)
     near: dict[int, Alarm] = field(default_factory=dict)
     fleet_wide: list[FleetShift] = field(default_factory=list)

@@ -43,6 +43,7 @@ class Step:
     turn: float
     rest_s: float
     activity_rest_s: float
+    stall_s: float
     uneven: float
 
     def __call__(self, state: Watch, time: float, values: FloatArray) -> None:
@@ -94,9 +95,14 @@ class Step:
         """Keep up with what the peers do together, and notice when they turn."""
         peers = state.common
         away = np.nan_to_num(common - peers.level)
-        turn = np.abs(away - peers.mean) > np.maximum(self.turn, 10 * np.sqrt(peers.variance))
-        if bool(turn[~state.scaling.abnormal[:, 0]].any()):
+        least = np.maximum(self.turn, 10 * np.sqrt(peers.variance))
+        gauges = ~state.scaling.abnormal[:, 0]
+        if bool((np.abs(away - peers.mean) > least)[gauges].any()):
             state.turned = time
+        if bool((np.abs(away) > least)[gauges].any()):
+            if time - state.elsewhere > self.rest_s:
+                state.left = time
+            state.elsewhere = time
         peers.mean += gain(state.step, self.fast_s) * (away - peers.mean)
         peers.level += gain(state.step, self.memory_s) * np.clip(away, -0.1, 0.1)
 
@@ -118,7 +124,8 @@ class Step:
         awake = np.ones_like(state.scaling.floor)
         if time - state.turned < self.activity_rest_s:
             awake[state.scaling.activity] = 0.0
-        if time - state.turned < self.rest_s:
+        still_leaving = time - state.left < self.stall_s and time == state.elsewhere
+        if time - state.turned < self.rest_s or still_leaving:
             awake[~state.scaling.abnormal] = 0.0
         return awake
 
@@ -149,7 +156,7 @@ class Step:
             floor = floor * np.where(state.scaling.abnormal, self.slow_floor_share, 1.0)
         uneven = self.uneven * np.minimum(np.abs(state.common.mean), 1)
         smooth.edge = np.multiply(smooth.usual, np.float32(self.second_metric_share * self.limit))
-        np.maximum(smooth.edge, np.maximum(floor, uneven).astype(np.float32), out=smooth.edge)
+        np.maximum(smooth.edge, (floor + uneven).astype(np.float32), out=smooth.edge)
 
     def _count(self, state: Watch, smooth: Smoothed, step: FloatArray) -> None:
         """Count the seconds for which cells are out of bounds without a break."""

@@ -94,7 +94,7 @@ def _take_stamp(line: str, start: int, draft: Draft) -> int | None:
     if found is None:
         return None
     stamp, end = found
-    draft.stamp = finer(draft.stamp, stamp)
+    draft.stamp, draft.stamp_text = finer(draft.stamp, stamp), line[start:end]
     if line[end : end + 2] == ": ":
         return end + 1
     tail = _GLOG_TAIL.match(line, end)

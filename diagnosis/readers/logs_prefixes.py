@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from diagnosis.readers.logs_times import Clock, Stamp
+from diagnosis.readers.logs_times import Stamp
 
 
 class Draft:
@@ -20,12 +20,14 @@ class Draft:
         "program",
         "rank",
         "stamp",
+        "stamp_text",
         "task",
     )
 
     def __init__(self) -> None:
         self.prefixes = 0
         self.stamp: Stamp | None = None
+        self.stamp_text = ""
         self.host: str | None = None
         self.outer_host: str | None = None
         self.rank: int | None = None
@@ -44,6 +46,11 @@ _HOST = r"(?!\d+\b)[A-Za-z0-9](?:[\w-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9-]+)*"
 _IPV4 = r"\d{1,3}(?:\.\d{1,3}){3}"
 _LEVEL = r"(?:DEBUG|INFO|NOTICE|WARN|WARNING|ERR|ERROR|CRIT|CRITICAL|FATAL|ALERT|EMERG|TRACE)"
 _FIELD = re.compile(r"(task|rank|node|host)=(\S+)")
+
+_ISO_STAMP = re.compile(r"\d{4}-\d\d-\d\dT")
+_SYSLOG_STAMP = re.compile(
+    r"(?:<\d+>)?(?:[A-Z][a-z]{2}\s+\d|\d{4} [A-Z]|[A-Z][a-z]{2} \d{4}-|\d{4}-\d\d-\d\dT)"
+)
 
 #: Words with a number that name a device or a thing, never a host.
 _NOT_HOSTS = re.compile(
@@ -82,9 +89,13 @@ def _nccl(found: re.Match[str], draft: Draft) -> bool:
 
 
 def _syslog(found: re.Match[str], draft: Draft) -> bool:
-    if draft.stamp is None or draft.stamp.clock is Clock.UPTIME or draft.host:
+    """Host and program, right after a stamp of the kind that syslog and journal write."""
+    if draft.host or not _SYSLOG_STAMP.match(draft.stamp_text):
         return False
-    draft.host, draft.program = found["host"], found["program"]
+    host = found["host"]
+    if _ISO_STAMP.match(draft.stamp_text) and not (_looks_like_host(host) or "-" in host):
+        return False
+    draft.host, draft.program = host, found["program"]
     return True
 
 
@@ -208,5 +219,6 @@ def peel(line: str, start: int, draft: Draft) -> int | None:
     for pattern, taker in _BY_FIRST.get(kind, ()):
         found = pattern.match(line, start)
         if found is not None and taker(found, draft):
+            draft.stamp_text = ""
             return found.end()
     return None

@@ -110,6 +110,8 @@ def _first_headed(block: Block, index: int) -> int:
 
 def _first_bare(block: Block, index: int) -> int:
     """Back to the line with a prefix that this one goes on with, or to its traceback."""
+    if block.line(index).message.startswith(_STARTS_ANEW):
+        return index
     frames_from = index
     only_frames = True
     for earlier in range(index - 1, max(-1, index - MAX_RECORD_LINES), -1):

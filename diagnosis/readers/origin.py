@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from diagnosis.core.evidence import Evidence
+from diagnosis.readers.compression import name_inside
 
 _JOB_HOST = re.compile(r"^job-(?P<job>[^.]+)\.(?P<host>[^.]+)\.[^.]+$")
 _NCCL_TRACE = re.compile(r"^(?:nccl|hccl)_trace_rank_(?P<host>.+)_(?P<rank>\d+)(?:\.\w+)?$")
@@ -26,7 +27,7 @@ class Origin:
 
 def origin_from_name(name: str) -> Origin:
     """Host, rank and job as a file's name tells them; an `Origin` of None where it does not."""
-    base = PurePosixPath(name.replace("\\", "/")).name
+    base = name_inside(PurePosixPath(name.replace("\\", "/")).name)
     if found := _JOB_HOST.match(base):
         return Origin(host=found["host"], job=found["job"])
     if found := _NCCL_TRACE.match(base):

@@ -7,13 +7,19 @@ from datetime import UTC, datetime, timedelta
 
 from diagnosis.simulator.scenarios import simulate
 from diagnosis.simulator.simulation import Simulation
-from incidents.choices import IncidentKind, Severity, Source
+from incidents.choices import IncidentKind, JobState, Severity, Source
 from incidents.models import Attempt, Incident
 from incidents.roles import Actor
 from incidents.services.diagnoses import request_diagnosis
 from incidents.services.evidence import attach_evidence
 from incidents.services.incidents import open_incident
-from incidents.services.jobs import Layout, PlacedRank, register_job, start_attempt
+from incidents.services.jobs import (
+    Layout,
+    PlacedRank,
+    end_attempt,
+    register_job,
+    start_attempt,
+)
 
 CLUSTER = "demo"
 HOSTS = 4
@@ -89,6 +95,9 @@ def fill(*, now: datetime) -> Iterator[Incident]:
         for name, content in simulation.files.items():
             attach_evidence(actor=actor, incident=incident, name=name, stream=io.BytesIO(content))
         request_diagnosis(actor=actor, incident=incident)
+        if story.kind == IncidentKind.CRASH:
+            ended = datetime.fromtimestamp(onset, UTC) if onset else now
+            end_attempt(actor=actor, attempt=attempt, outcome=JobState.FAILED, ended_at=ended)
         yield incident
 
 

@@ -66,9 +66,10 @@ class Matcher:
         """
         if self._set is None:
             return None
-        found = dict.fromkeys(self._set.Match(line) or (), line)
-        if message is not None and message != line:
-            found.update(dict.fromkeys(self._set.Match(message) or (), message))
+        found: dict[int, bytes] = {}
+        for text in (line, message):
+            for index in (self._set.Match(text) if text else None) or ():
+                found.setdefault(index, text or line)
         if not found:
             return None
         winner, *others = sorted(found)

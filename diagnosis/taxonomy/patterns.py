@@ -44,6 +44,9 @@ def check_pattern(text: str) -> None:
             raise PatternError(f"RE2 has no {name} ('{construct}…')")
     if _TEXT_ANCHOR.search(text):
         raise PatternError("use ^ and $ for the ends of the line instead of \\A, \\z and \\Z")
+    names = _GROUP_NAME.findall(text)
+    if len(names) > len(set(names)):
+        raise PatternError("two groups have one name; put a digit behind one of them (dev, dev2)")
     compiled = _compile_for_check(text)
     if compiled.search(b"") is not None:
         raise PatternError("the pattern matches an empty line, so it would match every line")
@@ -51,6 +54,7 @@ def check_pattern(text: str) -> None:
 
 def _compile_for_check(text: str) -> Any:
     try:
+        re2.compile(text.encode(), options(captures=True))
         return compile_re2(text)
     except re2.error as error:
         reason = error.args[0] if error.args else "not understood"

@@ -5,16 +5,17 @@ from dataclasses import replace
 
 from diagnosis.core.words import SignatureClass
 from diagnosis.triage.case import Case
+from diagnosis.triage.connections import judge_connections
 from diagnosis.triage.critical import judge_critical
 from diagnosis.triage.departures import judge_departed
 from diagnosis.triage.distributed import (
-    judge_connections,
     judge_few_hosts,
     judge_named,
     judge_rest,
 )
 from diagnosis.triage.outcome import Outcome
-from diagnosis.triage.quiet import judge_degradation, judge_exits, judge_nothing
+from diagnosis.triage.quiet import judge_degradation, judge_exits, judge_nothing, tells_exit
+from diagnosis.triage.ras import judge_ras
 from diagnosis.triage.sifting import described, sift
 from diagnosis.triage.software import judge_software
 from diagnosis.triage.standstill import judge_mismatch, judge_silent, judge_silent_host
@@ -43,6 +44,7 @@ def _rungs(case: Case, job: str | None) -> list[_Rung]:
             lambda: judge_software(case),
         ),
         ("no call that differs between ranks", lambda: judge_mismatch(case)),
+        ("no operation counts of NCCL RAS that differ", lambda: judge_ras(case, job)),
         ("nobody is named as lost by a coordinator", lambda: judge_named(case, job)),
         ("no failed connection between two ends", lambda: judge_connections(case, job)),
         (
@@ -78,5 +80,5 @@ def _fan_out(case: Case, job: str | None) -> Outcome | None:
     if clues:
         return judge_rest(case, clues, job)
     late = case.of(SignatureClass.DISTRIBUTED, follow_on=True)
-    timeouts = [clue for clue in late if clue.code.startswith(("c10d-", "nccl-", "ib-"))]
-    return judge_rest(case, timeouts, job) if timeouts else None
+    symptoms = [clue for clue in late if not tells_exit(clue)]
+    return judge_rest(case, symptoms, job) if symptoms else None

@@ -58,7 +58,7 @@ def judge_degradation(case: Case) -> Outcome | None:
 def judge_exits(case: Case, job: str | None) -> Outcome | None:
     """A process ended and nothing says why: no verdict about hardware."""
     ended = case.ended_ranks
-    exits = [c for c in case.clues if c.signature.follow_on and _tells_exit(c)]
+    exits = [c for c in case.clues if c.signature.follow_on and tells_exit(c)]
     if (not ended and not exits) or any(clue.code in _TELLING_EXITS for clue in exits):
         return None
     suspects = []
@@ -83,7 +83,8 @@ def judge_exits(case: Case, job: str | None) -> Outcome | None:
     )
 
 
-def _tells_exit(clue: Clue) -> bool:
+def tells_exit(clue: Clue) -> bool:
+    """Does the line only report that a process ended?"""
     return clue.code.startswith(("torchrun-exit", "slurm-task-exit", "mpi-abort", "deepspeed-l"))
 
 

@@ -25,6 +25,8 @@ CONNECTION_CODES = {
     "ib-wc-other",
     "gloo-peer-closed",
 }
+#: Connections that were never made.
+NEVER_CONNECTED = {"nccl-connect-failed", "nccl-connect-retries"}
 #: The peer of these ended the connection; a time-out says nothing about which end is at fault.
 ENDED_BY_PEER = {"nccl-peer-closed", "nccl-conn-reset", "gloo-peer-closed"}
 

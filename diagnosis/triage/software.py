@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from diagnosis.core.diagnosis import Recommendation, Suspect
 from diagnosis.core.target import Target
@@ -34,6 +35,8 @@ _FIXES = {
 }
 #: Calls that differ: without a rank that the others name, nobody is the odd one.
 _MISMATCHES = {"c10d-collective-mismatch", "gloo-size-mismatch", "horovod-mismatch"}
+#: The rank that reports these received what another one sent: it is the neighbour.
+_RECEIVERS = {"gloo-size-mismatch", "nccl-message-truncated", "nccl-ib-size-mismatch"}
 _MOVED = re.compile(r"\b(?:os\.(?:rename|replace|remove|unlink|rmdir)|shutil\.|rmtree)|' -> '")
 _FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 _LIBRARY = re.compile(r"site-packages|dist-packages|/lib/python\d|<frozen|/torchrun$")
@@ -57,6 +60,8 @@ def judge_software(case: Case, *, consequences: bool = False, late: bool = False
     score = _score(cause, standing, fan_out, late=late or consequences)
     action, words = _FIXES[cls]
     target = _named(soft_target(_KINDS[cls], cause), cause, cls)
+    if cause.code in _RECEIVERS:
+        target, score = replace(target, rank=None, host=None), min(score, 0.6)
     others = [clue for clue in standing if clue.code == cause.code and clue is not cause]
     suspects = [suspect(target, score, [cause, *others], against=[])]
     suspects += _further(standing, cause, score)
@@ -106,13 +111,14 @@ def _class(cause: Clue, case: Case) -> SignatureClass:
     """The signature's class; a file that one rank misses while others go on is storage's fault.
 
     All ranks run the same code with the same paths: what only some of them cannot find has not
-    arrived everywhere. A file that the program itself moves or deletes is its own race.
+    arrived everywhere. Rank 0 often does things of its own, so it does not count; a file that the
+    program itself moves or deletes is its own race.
     """
     if cause.code != "py-file-missing" or _MOVED.search(cause.context):
         return cause.signature.cls
     missing = {clue.place.rank for clue in case.clues if clue.code == cause.code}
     others = {clue.place.rank for clue in case.clues} | case.ranks
-    if None not in missing and others - missing - {None}:
+    if not missing & {None, 0} and others - missing - {None}:
         return SignatureClass.STORAGE
     return cause.signature.cls
 

@@ -19,11 +19,12 @@ from incidents.exceptions import StaleVersion
 
 _TAG = re.compile(r'(?:W/)?"([^"]*)"')
 ANY = "*"
+_PLAIN = orjson.OPT_NON_STR_KEYS | orjson.OPT_SORT_KEYS
 
 
 def etag_of(data: Any) -> str:
     """The quoted tag of a rendered representation."""
-    digest = hashlib.sha256(orjson.dumps(data, option=orjson.OPT_NON_STR_KEYS)).hexdigest()[:20]
+    digest = hashlib.sha256(orjson.dumps(data, option=_PLAIN)).hexdigest()[:20]
     version = data.get("version") if isinstance(data, Mapping) else None
     return f'"{digest}"' if version is None else f'"{version}-{digest}"'
 

@@ -64,6 +64,11 @@ class BearerToken(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
 class RecordSchema(AutoSchema):
     """Adds the headers that each method takes, and the errors that it may answer with."""
 
+    def get_summary(self) -> str:
+        """The first sentence of the handler's docstring."""
+        first, _, _ = str(self.get_description()).partition("\n\n")
+        return " ".join(first.split()).removesuffix(".")
+
     def get_override_parameters(self) -> list[Any]:
         """Headers of the request."""
         header = _HEADERS.get(self.method)

@@ -23,6 +23,7 @@ from incidents.selectors.pages import (
     similar_incidents,
 )
 from incidents.selectors.records import (
+    SETTLING,
     attempts,
     attempts_of,
     clusters,
@@ -53,6 +54,7 @@ from incidents.selectors.records import (
 )
 
 __all__ = [
+    "SETTLING",
     "AnsweredIncident",
     "accusations_of",
     "attempts",

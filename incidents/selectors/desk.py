@@ -18,7 +18,7 @@ from django.db.models import (
     When,
 )
 
-from incidents.choices import Action, DiagnosisState, IncidentStatus, Severity
+from incidents.choices import OPEN_STATUSES, Action, DiagnosisState, Severity
 from incidents.models import (
     Decision,
     Diagnosis,
@@ -42,7 +42,7 @@ _SEVERITY_RANK = Case(
 
 def desk() -> QuerySet[Incident]:
     """Open incidents, worst first."""
-    return worst_first(incidents().exclude(status=IncidentStatus.RESOLVED))
+    return worst_first(incidents().filter(status__in=OPEN_STATUSES))
 
 
 def worst_first(incidents: QuerySet[Incident]) -> QuerySet[Incident]:

@@ -11,7 +11,7 @@ from django.db.models import (
     QuerySet,
 )
 
-from incidents.choices import DiagnosisState, IncidentStatus
+from incidents.choices import OPEN_STATUSES, DiagnosisState
 from incidents.models import (
     ApiToken,
     Attempt,
@@ -45,7 +45,7 @@ def incident_with_hosts() -> QuerySet[Incident]:
 
 def open_incidents_of(attempt: Attempt) -> QuerySet[Incident]:
     """The open incidents of one attempt, oldest first."""
-    return attempt.incidents.exclude(status=IncidentStatus.RESOLVED).order_by("id")
+    return attempt.incidents.filter(status__in=OPEN_STATUSES).order_by("id")
 
 
 def diagnoses_of(incident: Incident) -> QuerySet[Diagnosis]:
@@ -160,7 +160,7 @@ def clusters() -> QuerySet[Cluster]:
 
 def jobs() -> QuerySet[Job]:
     """Every job, newest first, with how many attempts and open incidents it has."""
-    still_open = ~Q(incidents__status=IncidentStatus.RESOLVED) & Q(incidents__isnull=False)
+    still_open = Q(incidents__status__in=OPEN_STATUSES)
     return (
         Job.objects.select_related("cluster")
         .annotate(
@@ -193,7 +193,7 @@ def placement_of(attempt: Attempt) -> QuerySet[RankPlacement]:
 
 def hosts() -> QuerySet[Host]:
     """Every host with how many open incidents name it."""
-    still_open = ~Q(incidents__status=IncidentStatus.RESOLVED) & Q(incidents__isnull=False)
+    still_open = Q(incidents__status__in=OPEN_STATUSES)
     return (
         Host.objects.select_related("cluster")
         .annotate(open_incident_count=Count("incidents", filter=still_open, distinct=True))

@@ -18,8 +18,13 @@ from incidents.models import (
 
 #: Findings whose lines are shown without being asked for.
 _OPEN_EXCERPTS = 2
-#: Files that are listed without being asked for.
-_FILES = 12
+#: Files that are listed, and suspects that are shown, without being asked for.
+_FILES, _SUSPECTS = 12, 5
+#: Lines of one file that are closer than this are seen in one excerpt.
+_SAME_EXCERPT = 8
+#: What of the coverage is a count of its own; the rest is part of a share or of the trace.
+_COUNTED = frozenset({"logs", "hosts_with_logs"})
+_NAMES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +58,10 @@ class Accused:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """Suspects worth a look, and victims, which are folded away."""
+    """Suspects worth a look; further ones and victims, which are folded away."""
 
     suspects: Sequence[Accused] = ()
+    further: Sequence[Accused] = ()
     victims: Sequence[Accused] = ()
 
 
@@ -92,17 +98,25 @@ def proof_of(answer: Diagnosis) -> Proof:
     """The suspects in their order; the lines behind the first findings are opened."""
     opened = _opened(answer)
     accused = [_accused(one, opened) for one in answer.suspects.all()]
-    victim = SuspectRole.VICTIM
-    return Proof(
-        suspects=[one for one in accused if one.suspect.role != victim],
-        victims=[one for one in accused if one.suspect.role == victim],
-    )
+    victims = [one for one in accused if one.suspect.role == SuspectRole.VICTIM]
+    others = [one for one in accused if one.suspect.role != SuspectRole.VICTIM]
+    return Proof(others[:_SUSPECTS], others[_SUSPECTS:], victims)
 
 
 def _opened(answer: Diagnosis) -> frozenset[int]:
+    """The first suspect's first findings that lead to lines, none of which shows another's."""
     first = next(iter(answer.suspects.all()), None)
-    lined = [one.pk for one in first.findings.all() if _line(one)] if first else []
-    return frozenset(lined[:_OPEN_EXCERPTS])
+    chosen: list[tuple[int, int | None, int]] = []
+    for one in first.findings.all() if first else ():
+        line = _line(one)
+        near = any(
+            file == one.evidence_id and abs(line - other) <= _SAME_EXCERPT
+            for _, file, other in chosen
+            if line is not None
+        )
+        if line is not None and not near:
+            chosen.append((one.pk, one.evidence_id, line))
+    return frozenset(pk for pk, _, _ in chosen[:_OPEN_EXCERPTS])
 
 
 def _accused(suspect: Suspect, opened: frozenset[int]) -> Accused:
@@ -127,18 +141,22 @@ def _stack(finding: Finding) -> Sequence[str]:
 
 
 def coverage_of(coverage: Mapping[str, object]) -> Coverage:
-    """`{"ranks": {"expected": 8, "reported": 7}, …}` as `7 of 8 ranks`, and the notes."""
+    """`{"ranks": {"expected": 8, "reported": 7}, "logs": 3}` as `7 of 8 ranks`, `3 logs`."""
     counts, notes = [], []
     for name, value in coverage.items():
-        if isinstance(value, Mapping) and {"expected", "reported"} <= value.keys():
-            if value["expected"]:
-                counts.append(f"{value['reported']:,} of {value['expected']:,} {name}")
-        elif name == "notes" and isinstance(value, list):
-            notes = [str(note) for note in value]
-        elif isinstance(value, list):
-            counts.append(f"{name}: {', '.join(str(item).replace('-', ' ') for item in value)}")
-        elif isinstance(value, int) and not isinstance(value, bool):
-            counts.append(f"{value:,} {name.replace('_', ' ')}")
+        words = name.replace("_", " ")
+        if isinstance(value, Mapping):
+            if value.get("expected"):
+                counts.append(f"{value.get('reported', 0):,} of {value['expected']:,} {words}")
+        elif isinstance(value, list) and name == "notes":
+            notes += [str(note) for note in value]
+        elif isinstance(value, list) and name == "kinds":
+            counts.append("from " + " and ".join(str(kind).replace("-", " ") for kind in value))
+        elif isinstance(value, list) and value:
+            shown = ", ".join(str(item) for item in value[:_NAMES])
+            notes.append(f"{words}: {shown}{', …' if len(value) > _NAMES else ''}")
+        elif isinstance(value, int) and value and name in _COUNTED:
+            counts.append(f"{value:,} {words}")
     return Coverage(counts, notes)
 
 

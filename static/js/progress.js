@@ -65,7 +65,7 @@ function detail({ detail: shown }) {
   });
   const bars = marks.map((mark) => roleColour(mark.role));
   const counts = marks.flatMap((mark) => [mark.enqueued, mark.completed]).filter((n) => n !== null);
-  const [low, high] = [Math.min(...counts), Math.max(...counts)];
+  const [low, high] = counts.length ? [Math.min(...counts), Math.max(...counts)] : [0, 1];
   const room = Math.max(1, (high - low) * 0.08);
   const spans = marks.map((mark, place) => ({
     type: "line", yref: "y", xref: "x", y0: place, y1: place, layer: "below",
@@ -85,6 +85,9 @@ function detail({ detail: shown }) {
     ],
     layout: layout(Math.max(120, 22 * marks.length + 66), {
       shapes: spans,
+      annotations: marks.flatMap((mark, place) => (mark.enqueued === null ? [{
+        x: low - room * 0.8, y: place, xanchor: "left", text: mark.state, showarrow: false, font: { size: 11, color: colour("muted") },
+      }] : [])),
       xaxis: axis({ range: [low - room, high + room], tickformat: ",d", nticks: 6, title: { text: "● completed   | launched", font: { size: 11 }, standoff: 6 } }),
       yaxis: axis({ tickmode: "array", tickvals: names.map((_, place) => place), ticktext: names, range: [-0.7, marks.length - 0.3], showgrid: false }),
     }),

@@ -10,6 +10,7 @@ import json
 import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from diagnosis.core.collectives import RankDump
 from diagnosis.core.evidence import Evidence
@@ -169,7 +170,7 @@ GLOO = Form("gloo", groups_known=False)
 FORMS = (NCCL, GLOO, replace(NCCL, timing=True))
 
 
-def dump(job: Job, rank: int, form: Form = NCCL, at: float = FOREVER_MS / 2) -> dict[str, object]:
+def dump(job: Job, rank: int, form: Form = NCCL, at: float = FOREVER_MS / 2) -> dict[str, Any]:
     """The rank's dump as of `at` ms, in the recorder's own shape."""
     names = [name for name, (_, ranks) in job.groups.items() if rank in ranks]
     done = [item for item in job.history[rank] if item.at <= at]
@@ -244,7 +245,7 @@ def evidence(content: object, name: str) -> Evidence:
     return Evidence(name=name, open=lambda: io.BytesIO(data), size=len(data))
 
 
-def as_json(content: Mapping[str, object]) -> bytes:
+def as_json(content: Mapping[str, Any]) -> bytes:
     """The dump as `_dump_fr_trace_json` writes it: no frames, 0 for no time, text counters."""
     entries = [
         {
@@ -252,11 +253,11 @@ def as_json(content: Mapping[str, object]) -> bytes:
             for key, value in entry.items()
             if key not in {"frames", "duration_ms"}
         }
-        for entry in content["entries"]  # type: ignore[attr-defined]
+        for entry in content["entries"]
     ]
     status = {
         pg_id: {name: str(value) for name, value in counters.items()}
-        for pg_id, counters in content["pg_status"].items()  # type: ignore[attr-defined]
+        for pg_id, counters in content["pg_status"].items()
     }
     head = {"version": content["version"], "pg_config": content["pg_config"], "pg_status": status}
     return json.dumps({**head, "entries": entries} if entries else head).encode()

@@ -17,12 +17,17 @@ from tests.factories import IncidentFactory, actor
 def test_a_broker_that_is_down_fails_no_request_and_loses_no_run(
     django_capture_on_commit_callbacks, caplog
 ):
-    began = time.monotonic()
     with django_capture_on_commit_callbacks(execute=True):
         run = diagnoses.request_diagnosis(actor=actor(), incident=IncidentFactory())
-    assert time.monotonic() - began < 2
     assert Diagnosis.objects.get(pk=run.pk).state == DiagnosisState.QUEUED
     assert "waits for the sweeper" in caplog.text
+
+
+def test_a_broker_that_is_down_is_given_up_at_once():
+    call_a_worker(sender=None, diagnosis_id=1)  # what is loaded at the first call takes time too
+    began = time.monotonic()
+    call_a_worker(sender=None, diagnosis_id=1)
+    assert time.monotonic() - began < 3  # with the broker library's own patience it is six
 
 
 def test_another_error_is_not_swallowed(monkeypatch):

@@ -5,6 +5,7 @@ import os
 import random
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -36,10 +37,11 @@ def found_cases() -> list[object]:
     ]
 
 
-def truth_of(case: Path) -> dict[str, object]:
+def truth_of(case: Path) -> dict[str, Any]:
     written = case / "truth" / "truth.json"
     if written.exists():
-        return json.loads(written.read_text())
+        truth: dict[str, Any] = json.loads(written.read_text())
+        return truth
     log = (case / "truth" / "fault_injection.log").read_text()
     ranks = re.search(r"Fault ranks: (\[.*?\])", log)
     assert ranks
@@ -61,7 +63,7 @@ def judged(case: Path, seed: int = 0) -> Conclusion:
 def test_the_recorded_fault_is_found(case: Path):
     truth, found = truth_of(case), judged(case)
     suspects = [suspect for suspect in found.suspects if suspect.role is not Role.VICTIM]
-    named = [suspect.target.rank for suspect in suspects]
+    named = [-1 if s.target.rank is None else s.target.rank for s in suspects]
     culprits = truth["culprits"]
     if truth["kind"] == "healthy":
         assert found.verdict.cls in {"healthy", "unknown"}

@@ -47,6 +47,12 @@ def test_files_dropped_become_a_named_culprit_without_a_reload(page: Page, hang:
     assert page.evaluate("window.stillHere") is True
 
 
+def test_the_picture_is_drawn_when_the_answer_arrives(page: Page, hang: Path) -> None:
+    open_with_files(page, hang, "draw it")
+
+    expect(page.locator(".js-plotly-plot svg.main-svg").first).to_be_visible(timeout=PATIENCE)
+
+
 def test_an_accepted_recommendation_stands_in_the_timeline(page: Page, hang: Path) -> None:
     open_with_files(page, hang, "accept it")
     accept = page.get_by_role("button", name="Accept").first

@@ -24,10 +24,14 @@ class Command(BaseCommand):
         parser.add_argument("--no-demo", action="store_true", help="start with an empty desk")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        self.stdout.write("Preparing database, taxonomy and static files ...")
+        self.stdout.flush()
         call_command("migrate", interactive=False, verbosity=0)
         call_command("load_taxonomy", verbosity=0)
         call_command("collectstatic", interactive=False, verbosity=0)
         login = first_login(settings.DATA_DIR)
+        self.stdout.write("Starting broker, worker and web ...")
+        self.stdout.flush()
         try:
             port = free_port(options["host"], options["port"])
             instance = Embedded(

@@ -1,69 +1,47 @@
 """`manage.py diagnose`: judge files or folders of evidence with no server and no database."""
 
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import orjson
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
 from diagnosis.core.diagnosis import Diagnosis
 from diagnosis.core.evidence import Evidence
-from diagnosis.core.placement import Placement
 from diagnosis.core.target import Target
 from diagnosis.engine import diagnose
-from diagnosis.readers.errors import UnreadableEvidence
-from diagnosis.readers.placement import read_placement
-from diagnosis.taxonomy.ruleset import Taxonomy, TaxonomyError
-
-NOTHING_JUDGED = 3
-UNUSABLE_ARGUMENTS = 2
-
-
-class Unusable(Exception):  # noqa: N818 - it names the state of the arguments
-    """The arguments cannot be used; the message says which and why."""
+from diagnosis.management.evidence_command import (
+    EvidenceCommand,
+    Unusable,
+    content_of,
+    placement_at,
+)
+from diagnosis.taxonomy.rows import TaxonomyError
+from diagnosis.taxonomy.ruleset import Taxonomy
 
 
-class Command(BaseCommand):
+class Command(EvidenceCommand):
     """Print the answer sentence, the suspects and the trace, or the contract's JSON object."""
 
     help = "Diagnose files or folders of evidence: logs, Flight Recorder dumps, placement."
-    requires_system_checks: list[str] = []
-
-    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        parser = super().create_parser(prog_name, subcommand, **kwargs)
-        parser.epilog = (
-            "Exit: 0 for every verdict, 3 when nothing could be judged, 2 for unusable arguments."
-        )
-        return parser
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("paths", nargs="*", type=Path, metavar="PATH")
-        parser.add_argument("--placement", type=Path, help="placement.json: which rank runs where")
         parser.add_argument("--topology", type=Path, help="topology.json: hosts, pods, ToR groups")
         parser.add_argument("--taxonomy", type=Path, help="in place of the shipped taxonomy")
-        parser.add_argument("--json", action="store_true", help="print the diagnosis as JSON")
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            answer = diagnose(
-                gather(options["paths"], apart=(options["placement"], options["topology"])),
-                placement=_placement(options["placement"]),
-                taxonomy=_taxonomy(options["taxonomy"]),
-            )
-            _check_readable(options["topology"], "--topology")
-        except Unusable as error:
-            self._refuse(str(error), as_json=options["json"])
+    def judge(self, **options: Any) -> bool:
+        apart = (options["placement"], options["topology"])
+        if options["topology"]:
+            content_of(options["topology"], "--topology")
+        answer = diagnose(
+            gather(options["paths"], apart=apart),
+            placement=placement_at(options["placement"]),
+            taxonomy=_taxonomy(options["taxonomy"]),
+        )
         text = orjson.dumps(answer.to_dict(), option=orjson.OPT_INDENT_2).decode()
         self.stdout.write(text if options["json"] else "\n".join(in_words(answer)))
-        if not answer.judged:
-            raise SystemExit(NOTHING_JUDGED)
-
-    def _refuse(self, message: str, *, as_json: bool) -> NoReturn:
-        if as_json:
-            self.stdout.write(orjson.dumps({"error": message}).decode())
-        else:
-            self.stderr.write(message)
-        raise SystemExit(UNUSABLE_ARGUMENTS)
+        return answer.judged
 
 
 def gather(paths: list[Path], *, apart: tuple[Path | None, ...] = ()) -> list[Evidence]:
@@ -84,42 +62,21 @@ def gather(paths: list[Path], *, apart: tuple[Path | None, ...] = ()) -> list[Ev
             named = [(path, str(path))]
         else:
             raise Unusable(f"{path}: no such file or folder")
-        found += [_evidence(file, name) for file, name in named if file.resolve() not in left_out]
+        found += [
+            Evidence.from_path(file, name=name)
+            for file, name in named
+            if file.resolve() not in left_out
+        ]
     return found
-
-
-def _evidence(path: Path, name: str) -> Evidence:
-    return Evidence.from_path(path, name=name)
-
-
-def _placement(path: Path | None) -> Placement | None:
-    if path is None:
-        return None
-    try:
-        return read_placement(_content(path, "--placement"))
-    except UnreadableEvidence as error:
-        raise Unusable(f"--placement {path}: {error}") from error
 
 
 def _taxonomy(path: Path | None) -> Taxonomy | None:
     if path is None:
         return None
     try:
-        return Taxonomy.from_yaml(_content(path, "--taxonomy"))
+        return Taxonomy.from_yaml(content_of(path, "--taxonomy"))
     except TaxonomyError as error:
         raise Unusable(f"--taxonomy {path}: {error}") from error
-
-
-def _check_readable(path: Path | None, option: str) -> None:
-    if path is not None:
-        _content(path, option)
-
-
-def _content(path: Path, option: str) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise Unusable(f"{option} {path}: {error.strerror or error}") from error
 
 
 def in_words(answer: Diagnosis) -> list[str]:

@@ -72,13 +72,13 @@ class EvidenceOfIncidentViewSet(RecordViewSet):
         key = key_of(request)
         begun = idempotency.begin(actor=actor_of(request), key=key) if key else None
         if isinstance(begun, Answer):
-            sent = fingerprint_of(request, digest_of(uploads))
+            sent = fingerprint_of(request, [origin, digest_of(uploads)])
             idempotency.check_same(begun.fingerprint, sent)
             return replayed(begun)
         with releasing(begun):
             response, files = self._attach(found, uploads, origin)
             if begun is not None:
-                keep(begun, response, fingerprint_of(request, files))
+                keep(begun, response, fingerprint_of(request, [origin, files]))
         return response
 
     def _origin(self, request: Request) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from incidents.api.serializers.topology import (
     HostSerializer,
 )
 from incidents.api.viewsets.base import RecordViewSet, record_of
+from incidents.models import Host
 from incidents.roles import Capability
 from incidents.services import hosts
 
@@ -50,7 +51,7 @@ class HostViewSet(RecordViewSet):
         """Note that a host was isolated, repaired, or returned to service."""
         change = self.given(HostChangeSerializer)
         with transaction.atomic():
-            host = record_of(selectors.hosts(), pk)
-            require_match(request, etag_of(self.shown(host)))
-            hosts.set_state(actor=self.actor, host=host, **change)
+            locked = record_of(Host.objects.select_for_update(), pk)
+            require_match(request, etag_of(self.shown(record_of(selectors.hosts(), pk))))
+            hosts.set_state(actor=self.actor, host=locked, **change)
         return Response(self.shown(record_of(selectors.hosts(), pk)))

@@ -7,9 +7,12 @@ from dataclasses import replace
 import pytest
 
 from diagnosis.collectives.procedure import localise
+from diagnosis.core.collective_reports import CollectiveReports, Line, WorkReport
+from diagnosis.core.collectives import RankDump
 from diagnosis.core.diagnosis import Conclusion
 from diagnosis.core.placement import Placement
 from diagnosis.core.words import Action, IncidentKind, Role, VerdictClass
+from diagnosis.readers.flight_recorder import read_dumps
 from tests.diagnosis.recorded_job import (
     FORMS,
     GLOO,
@@ -19,6 +22,7 @@ from tests.diagnosis.recorded_job import (
     Job,
     data_parallel,
     dumps,
+    evidence,
     placed,
     run,
     steps,
@@ -311,3 +315,90 @@ def test_coverage_counts_ranks_hosts_and_says_what_no_source_counts():
     assert coverage["ranks"] == {"expected": 8, "reported": 7}
     assert coverage["hosts"] == {"expected": 2, "reported": 2}
     assert "WR/WC" in str(coverage["notes"])
+
+
+def queued(stopped: Mapping[int, int], world: int = 4) -> list[RankDump]:
+    """NCCL ranks that launch ahead of their GPU; `stopped` gives the work each bad GPU died in."""
+    last, depth = 40, 6
+    behind = min(stopped.values()) + 1
+    pieces = []
+    for rank in range(world):
+        first_open = stopped.get(rank, behind + depth - 1)
+        entries = [
+            {
+                "record_id": seq,
+                "pg_id": 0,
+                "process_group": ("0", "default_pg"),
+                "collective_seq_id": seq,
+                "profiling_name": "nccl:all_reduce",
+                "input_sizes": [[8]],
+                "output_sizes": [[8]],
+                "time_created_ns": 10**18 + seq * 10**6,
+                "state": "scheduled",
+                "retired": False,
+            }
+            for seq in range(first_open, last)
+        ]
+        config = {"0": {"name": "0", "desc": "default_pg", "ranks": str(list(range(world)))}}
+        content = {"version": "2.9", "pg_config": config, "pg_status": {}, "entries": entries}
+        pieces.append(evidence(content, f"x_dump_{rank}"))
+    read, _ = read_dumps(pieces)
+    return read
+
+
+def test_a_rank_that_launched_as_much_but_completed_far_less_has_a_stopped_gpu():
+    found, _ = localise(queued({2: 20}), placement=placed(4))
+    assert blamed(found) == [2]
+    assert found.suspects[0].fault == "collective-gpu-stopped"
+
+
+def test_several_stopped_gpus_are_all_named():
+    found, _ = localise(queued({1: 20, 3: 20}, world=8), placement=placed(8))
+    assert blamed(found) == [1, 3]
+
+
+def test_a_time_out_rules_out_motion_and_a_missing_majority_shares_its_cause():
+    programs = steps(8, 4)
+    for rank in range(2, 8):
+        programs[rank] = programs[rank][:7]
+    taken = dumps(run(data_parallel(8), programs), NCCL)
+    line = Line("train.log", 1, "…")
+    work = WorkReport(0, "default", 8, "ALLREDUCE", 8, 7, timed_out=True, line=line)
+    found, _ = localise(taken, placement=placed(8), reports=CollectiveReports(work=(work,)))
+    assert found.verdict.kind is IncidentKind.HANG
+    assert "share" in found.verdict.summary
+    assert not blamed(found)
+
+
+def test_no_dumps_at_all_are_no_error():
+    found, progress = localise([])
+    assert not progress.world
+    assert not found.suspects
+
+
+@forms
+def test_every_step_is_told_in_the_trace(form):
+    trace = "\n".join(judged(hang(3), form).trace)
+    assert "8 dumps of 8 ranks" in trace
+    assert "the waits end at rank 3" in trace
+
+
+@forms
+def test_many_ranks_missing_here_and_there_look_like_jitter_and_are_only_possible(form):
+    programs = steps(8, 4)
+    for rank in (0, 2, 5):
+        programs[rank] = programs[rank][:7]
+    found = judged(run(data_parallel(8), programs), form)
+    assert found.verdict.cls is VerdictClass.UNKNOWN
+    assert blamed(found, Role.POSSIBLE) == [0, 2, 5]
+
+
+@forms
+def test_all_ranks_of_one_host_missing_are_the_hosts_fault(form):
+    programs = steps(8, 4)
+    for rank in (4, 5, 6, 7):
+        programs[rank] = programs[rank][:7]
+    found = judged(run(data_parallel(8), programs), form)
+    assert blamed(found) == [4, 5, 6, 7]
+    isolated = [r.target.host for r in found.recommendations if r.action is Action.ISOLATE_HOST]
+    assert isolated == ["node-002"]

@@ -111,3 +111,11 @@ def test_a_file_that_cannot_be_opened_is_skipped():
     read, skipped = read_dumps([broken, missing])
     assert len(read) == 1
     assert skipped[0].reason == "cannot be opened: gone"
+
+
+def test_an_answer_that_is_too_large_is_refused_and_the_next_dump_is_read():
+    wide = {"version": "2.10", "entries": [{"record_id": n} for n in range(10_000)]}
+    pieces = [evidence(wide, "wide_rank_0"), evidence(GOOD, "good_rank_1")]
+    read, skipped = read_dumps(pieces, limits=ChildLimits(answer_mb=1))
+    assert [found.rank for found in read] == [1]
+    assert "takes more than 1 MB" in skipped[0].reason

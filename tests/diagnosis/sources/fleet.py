@@ -38,6 +38,7 @@ def backfilled_fleet() -> OpenMetrics:
     _gpus(metrics)
     _nics(metrics)
     _hosts(metrics)
+    _cloud(metrics)
     return metrics
 
 
@@ -94,3 +95,13 @@ def _hosts(metrics: OpenMetrics) -> None:
     metrics.add("node_context_switches_total", odd, every(rising(2000)))
     sixteenth = {"instance": "[fd00::16]:9100"}
     metrics.add("node_context_switches_total", sixteenth, every(rising(3000)))
+
+
+def _cloud(metrics: OpenMetrics) -> None:
+    """Hosts that are scraped by address; two of them behind one."""
+    addresses = {"cloud-1": 11, "cloud-2": 12, "twin-1": 20, "twin-2": 20}
+    for host, last in addresses.items():
+        labels = {"instance": f"10.0.0.{last}:9100", "nodename": f"{host}.internal"}
+        metrics.add("node_uname_info", labels, every(constant(1)))
+    switches = {"instance": "10.0.0.11:9100"}
+    metrics.add("node_context_switches_total", switches, every(rising(4000)))

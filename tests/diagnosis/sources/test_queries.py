@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from diagnosis.degradation.catalogue import Catalogue
 from diagnosis.sources.queries import (
     MetricQuery,
     QueryRowError,
@@ -91,3 +92,14 @@ def test_a_metric_that_stands_twice_is_refused() -> None:
     other = "- {exporter: node, entity: host, metrics: {m: down}}\n"
     with pytest.raises(QueryRowError, match="m: stands twice"):
         read_queries(group + other)
+
+
+#: Known from files alone: no exporter gives the depth of switches' queues a common name.
+FROM_FILES_ALONE = {"switch_q_kb"}
+
+
+def test_every_metric_that_is_judged_can_be_asked_for_about_the_same_things() -> None:
+    judged = {item.id: item.entity for item in Catalogue.default().metrics}
+    asked = {query.metric: query.entity.value for query in shipped_queries()}
+    assert judged.keys() - asked.keys() == FROM_FILES_ALONE
+    assert {m for m in judged.keys() & asked.keys() if judged[m] != asked[m]} == set()

@@ -11,6 +11,7 @@ from rest_framework.test import APIClient
 from incidents import selectors
 from incidents.choices import Role, Source
 from incidents.models import Event, Incident
+from incidents.selectors.records import SETTLING
 from incidents.services.events import record
 from tests.factories import IncidentFactory, actor
 
@@ -102,7 +103,7 @@ def test_an_event_that_fills_the_gap_frees_those_after_it():
 
 def test_a_gap_that_stays_is_one_that_was_undone():
     recorded(101, ago=OLD)
-    recorded(103, ago=selectors.SETTLING + timedelta(seconds=1))
+    recorded(103, ago=SETTLING + timedelta(seconds=1))
     recorded(104, ago=timedelta(seconds=1))
     assert selectors.last_settled_event(timezone.now()) == 104
 

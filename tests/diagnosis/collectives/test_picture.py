@@ -1,0 +1,39 @@
+"""The picture's data: plain JSON, one row a rank, folded by host when there are many."""
+
+import json
+
+from diagnosis.collectives.picture import progress_picture
+from diagnosis.collectives.procedure import localise
+from tests.diagnosis.recorded_job import NCCL, data_parallel, dumps, placed, run, steps
+
+
+def picture(world: int):
+    programs = steps(world, 2)
+    programs[3] = programs[3][:4]
+    found, progress = localise(
+        dumps(run(data_parallel(world), programs), NCCL), placement=placed(world, 8)
+    )
+    return progress_picture(progress, found.suspects)
+
+
+def test_each_rank_has_its_counters_and_who_is_blamed():
+    (group,) = picture(8)["communicators"]
+    assert group["enqueued"] == [5, 5, 5, 4, 5, 5, 5, 5]
+    assert group["waiting"].count(True) == 7
+    assert group["blamed"][3] == "culprit"
+
+
+def test_the_waits_name_waiters_and_blockers():
+    (edge,) = picture(8)["waits"]
+    assert (edge["blocking_ranks"], edge["seq"]) == ([3], 5)
+
+
+def test_it_is_plain_json():
+    assert json.loads(json.dumps(picture(8)))["world"] == 8
+
+
+def test_many_ranks_are_folded_by_host():
+    shown = picture(264)
+    (group,) = shown["communicators"]
+    assert shown["folded"]
+    assert len(group["hosts"]) == 33

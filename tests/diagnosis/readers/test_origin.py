@@ -1,0 +1,21 @@
+"""What a file's name tells of its origin (docs/contract.md, "Names in files")."""
+
+import pytest
+
+from diagnosis.readers.origin import Origin, origin_from_name
+
+NAMES = [
+    ("node-017.dmesg.log", Origin(host="node-017")),
+    ("logs/node-017.train.log", Origin(host="node-017")),
+    ("rank-3.log", Origin(rank=3)),
+    ("job-48211.node-017.log", Origin(job="48211", host="node-017")),
+    ("nccl_trace_rank_node-017_3", Origin(host="node-017", rank=3)),
+    ("comm_lib_trace_rank_12", Origin(rank=12)),
+    ("slurm-48211.log", Origin()),
+]
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".zst", ".zstd"])
+@pytest.mark.parametrize(("name", "origin"), NAMES)
+def test_a_name_tells_its_origin_compressed_or_not(name: str, suffix: str, origin: Origin):
+    assert origin_from_name(name + suffix) == origin

@@ -1,0 +1,71 @@
+import pytest
+
+from diagnosis.core.words import Role, VerdictClass
+from tests.diagnosis.triage.judged import isolated, judged, placed, timeout_line
+
+
+def test_the_rank_in_another_collective_is_named_and_it_is_user_code() -> None:
+    text = "".join(timeout_line(rank, op="BROADCAST", seq=9) for rank in (1, 2, 3))
+    conclusion = judged({"train.log": timeout_line(0, op="ALLGATHER", seq=11) + text})
+    assert conclusion.verdict.cls is VerdictClass.USER
+    assert [one.target.rank for one in conclusion.suspects] == [0]
+    assert isolated(conclusion) == []
+
+
+def test_the_rank_of_another_size_is_named() -> None:
+    text = "".join(timeout_line(rank, size=4 if rank != 2 else 5) for rank in range(4))
+    assert [one.target.rank for one in judged({"train.log": text}).suspects] == [2]
+
+
+def test_sizes_of_an_all_to_all_may_differ() -> None:
+    text = "".join(timeout_line(rank, op="ALLTOALL_BASE", size=rank + 1) for rank in range(4))
+    assert judged({"train.log": text}).verdict.cls is VerdictClass.DISTRIBUTED
+
+
+def test_two_sides_of_one_size_leave_both_possible() -> None:
+    text = timeout_line(0, size=4) + timeout_line(1, size=5)
+    suspects = judged({"train.log": text}).suspects
+    assert {(one.target.rank, one.role) for one in suspects} == {
+        (0, Role.POSSIBLE),
+        (1, Role.POSSIBLE),
+    }
+
+
+def test_different_groups_are_not_compared() -> None:
+    lines = [
+        timeout_line(rank, op=op, seq=rank).replace(f"[Rank {rank}]", f"[Rank {rank % 2}]")
+        for rank, op in ((4, "ALLREDUCE"), (5, "ALLREDUCE"), (8, "BROADCAST"), (9, "BROADCAST"))
+    ]
+    assert judged({"train.log": "".join(lines)}).verdict.cls is VerdictClass.DISTRIBUTED
+
+
+def _status(rank: int, enqueued: int) -> str:
+    return (
+        f"[rank{rank}]:[E304 02:10:01.0 ProcessGroupNCCL.cpp:1743] [PG ID 0 PG GUID 0(default_pg) "
+        f"Rank {rank}] Received a dump signal due to a collective timeout from  rank 1 and we "
+        f"will try our best to dump the debug info. Last enqueued NCCL work: {enqueued}, last "
+        f"completed NCCL work: {enqueued}.\n"
+    )
+
+
+def test_the_rank_that_has_not_enqueued_the_work_is_possible() -> None:
+    text = "".join(timeout_line(rank, seq=22) for rank in (1, 2, 3)) + _status(0, enqueued=21)
+    conclusion = judged({"train.log": text})
+    assert [(one.target.rank, one.role) for one in conclusion.suspects] == [(0, Role.POSSIBLE)]
+
+
+def test_more_silent_ranks_than_speakers_say_nothing() -> None:
+    text = timeout_line(0) + timeout_line(1)
+    assert judged({"train.log": text}, placement=placed(1)).suspects == ()
+
+
+@pytest.mark.parametrize("first", [0, 7])
+def test_the_neighbours_name_the_local_rank_that_closed_first(first: int) -> None:
+    text = "".join(
+        f"node-01:{rank}:200 [{rank}] NCCL INFO [Service thread] Connection closed by "
+        f"localRank {first}\n"
+        for rank in range(8)
+        if rank != first
+    )
+    conclusion = judged({"train.log": text + timeout_line(3)})
+    assert [one.target.rank for one in conclusion.suspects] == [first]

@@ -1,0 +1,208 @@
+"""The triage desk: what it lists, in which order and how fast, and what changes from it."""
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from incidents.choices import Source
+from incidents.models import Incident, User
+from incidents.roles import Actor
+from incidents.services import incidents as services
+from tests.factories import (
+    AttemptFactory,
+    DiagnosisFactory,
+    HostFactory,
+    IncidentFactory,
+    JobFactory,
+    RecommendationFactory,
+    SuspectFactory,
+)
+
+HTMX = {"HX-Request": "true"}
+
+
+def judged(**given) -> Incident:
+    incident = IncidentFactory(**given)
+    run = DiagnosisFactory(incident=incident, done=True)
+    SuspectFactory(diagnosis=run, position=1, fault="xid-79")
+    RecommendationFactory(diagnosis=run)
+    return incident
+
+
+def titles(response) -> list[str]:
+    return [row.incident.title for row in response.context["rows"]]
+
+
+def test_an_incident_is_shown_with_its_suspect_and_what_waits_for_a_decision(responder: Client):
+    judged(title="pretrain", verdict_summary="node-001 broke")
+    page = responder.get("/").content.decode()
+    for words in ("pretrain", "node-001 broke", "xid-79", "Isolate host", "needs a decision"):
+        assert words in page
+
+
+def test_the_worst_comes_first(responder: Client):
+    now = timezone.now()
+    IncidentFactory(title="small", severity="high", gpu_count=8, opened_at=now)
+    IncidentFactory(title="large", severity="high", gpu_count=1024, opened_at=now)
+    IncidentFactory(title="mild", severity="low", gpu_count=4096, opened_at=now)
+    IncidentFactory(title="worst", severity="critical", opened_at=now)
+    assert titles(responder.get("/")) == ["worst", "large", "small", "mild"]
+
+
+def test_resolved_incidents_appear_only_when_asked_for(responder: Client):
+    IncidentFactory(title="over", status="resolved", resolution="other", resolved_at=timezone.now())
+    assert titles(responder.get("/")) == []
+    assert titles(responder.get("/?status=resolved")) == ["over"]
+
+
+@pytest.mark.parametrize("rows", [2, 30])
+def test_the_number_of_queries_does_not_grow_with_the_rows(
+    rows: int, responder: Client, django_assert_num_queries
+):
+    for _ in range(rows):
+        attempt = AttemptFactory()
+        judged(job=attempt.job, attempt=attempt)
+    with django_assert_num_queries(10):
+        responder.get("/")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "q=LLAMA",
+        "q=4711",
+        "q=node-017.cluster.local",
+        "q=xid-79",
+        "kind=hang",
+        "class=critical",
+        "cluster=west",
+        "owner=research",
+        "assignee=anna",
+        "assignee=me",
+    ],
+)
+def test_a_filter_in_the_address_finds_what_it_names(query: str, responder: Client, anna: User):
+    job = JobFactory(name="llama", external_id="4711", owner="research", cluster__name="west")
+    incident = judged(
+        title="wanted",
+        job=job,
+        cluster=job.cluster,
+        kind="hang",
+        verdict_class="critical",
+        assignee=anna,
+    )
+    incident.hosts.add(HostFactory(cluster=job.cluster, name="node-017"))
+    IncidentFactory(title="other", kind="crash")
+    assert titles(responder.get(f"/?{query}")) == ["wanted"]
+
+
+@pytest.mark.parametrize("words", ["INC-{}", "inc-{}", "#{}", "{}"])
+def test_an_incident_is_found_by_its_number(words: str, responder: Client):
+    incident = IncidentFactory(title="wanted")
+    IncidentFactory(title="other")
+    assert titles(responder.get("/", {"q": words.format(incident.pk)})) == ["wanted"]
+
+
+def test_nobodys_incidents_can_be_asked_for(responder: Client, anna: User):
+    IncidentFactory(title="taken", assignee=anna)
+    IncidentFactory(title="free")
+    assert titles(responder.get("/?assignee=none")) == ["free"]
+
+
+def test_pages_follow_each_other_without_gap_or_repeat(responder: Client):
+    now = timezone.now()
+    for number in range(120):
+        IncidentFactory(
+            title=f"{number}", gpu_count=number % 3, opened_at=now - timedelta(minutes=number % 7)
+        )
+    seen: list[str] = []
+    address = "/"
+    while address:
+        response = responder.get(address)
+        seen += titles(response)
+        address = response.context["page"].next and f"/{response.context['next_query']}"
+    assert sorted(seen, key=int) == [str(number) for number in range(120)]
+
+
+@pytest.mark.parametrize("cursor", ["x", "W10", "WyJhIl0", "bnVsbA", "W3t9LDEsMiwzXQ"])
+def test_a_cursor_that_is_none_leads_to_the_first_page(cursor: str, responder: Client):
+    IncidentFactory(title="first")
+    assert titles(responder.get("/", {"after": cursor})) == ["first"]
+
+
+def test_the_empty_desk_says_what_to_do_next(responder: Client):
+    page = responder.get("/").content.decode()
+    assert "Open an incident" in page
+    assert "make demo" in page
+
+
+def test_a_search_without_result_offers_to_clear_it(responder: Client):
+    IncidentFactory()
+    assert "Clear filters" in responder.get("/?q=nothing-like-it").content.decode()
+
+
+def test_an_unchanged_desk_is_answered_without_a_body(responder: Client):
+    IncidentFactory()
+    first = responder.get("/", headers=HTMX)
+    again = responder.get("/", headers={**HTMX, "If-None-Match": first["ETag"]})
+    assert (again.status_code, again.content) == (304, b"")
+
+
+def test_any_change_of_an_incident_is_a_new_desk(responder: Client, anna: User):
+    incident = IncidentFactory()
+    first = responder.get("/", headers=HTMX)
+    actor = Actor.of_user(anna, source=Source.API)
+    services.acknowledge(actor=actor, incident=incident)
+    again = responder.get("/", headers={**HTMX, "If-None-Match": first["ETag"]})
+    assert again.status_code == 200
+
+
+def test_the_live_part_is_no_whole_page(responder: Client):
+    assert "<html" not in responder.get("/", headers=HTMX).content.decode()
+
+
+def test_acknowledging_from_a_row_makes_it_ones_own(responder: Client, anna: User):
+    incident = IncidentFactory()
+    responder.post(f"/incidents/{incident.pk}/acknowledge", {"version": 1}, headers=HTMX)
+    incident.refresh_from_db()
+    assert (incident.status, incident.assignee) == ("acknowledged", anna)
+
+
+def test_a_change_tells_the_live_page_to_look_again(responder: Client):
+    incident = IncidentFactory()
+    response = responder.post(f"/incidents/{incident.pk}/acknowledge", {"version": 1}, headers=HTMX)
+    assert response.status_code == 204
+    assert "changed" in response["HX-Trigger"]
+
+
+def test_many_are_acknowledged_at_once_and_those_that_refuse_are_named(responder: Client):
+    new = IncidentFactory()
+    known = IncidentFactory(status="acknowledged", acknowledged_at=timezone.now())
+    response = responder.post(
+        "/incidents/change", {"incident": [new.pk, known.pk, "x"], "do": "acknowledge"}, follow=True
+    )
+    new.refresh_from_db()
+    assert new.status == "acknowledged"
+    assert f"1 of 2 changed. {known.reference}" in response.content.decode()
+
+
+def test_many_are_taken_at_once(responder: Client, anna: User):
+    taken = [IncidentFactory(), IncidentFactory()]
+    responder.post("/incidents/change", {"incident": [one.pk for one in taken], "do": "take"})
+    assert Incident.objects.filter(assignee=anna).count() == 2
+
+
+def test_a_viewer_has_nothing_to_press(viewer: Client):
+    IncidentFactory()
+    page = viewer.get("/").content.decode()
+    assert ">Acknowledge<" not in page
+    assert "New incident" not in page
+
+
+def test_a_viewer_cannot_acknowledge(viewer: Client):
+    incident = IncidentFactory()
+    response = viewer.post(f"/incidents/{incident.pk}/acknowledge", {"version": 1})
+    incident.refresh_from_db()
+    assert (response.status_code, incident.status) == (403, "triggered")

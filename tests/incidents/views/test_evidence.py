@@ -1,0 +1,148 @@
+"""Handing in evidence through the browser, reading around a line, and taking it away again."""
+
+import gzip
+import io
+import json
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from incidents.models import Evidence, Incident
+from incidents.services.evidence import attach_evidence
+from tests.factories import IncidentFactory, actor
+
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def incident(db) -> Incident:
+    made: Incident = IncidentFactory()
+    return made
+
+
+def stored(incident: Incident, content: bytes, name: str = "node-001.log") -> Evidence:
+    evidence, _ = attach_evidence(
+        actor=actor(), incident=incident, name=name, stream=io.BytesIO(content)
+    )
+    return evidence
+
+
+def hand_in(client: Client, incident: Incident, *files: tuple[str, bytes], **more):
+    uploads = [SimpleUploadedFile(name.rsplit("/", 1)[-1], content) for name, content in files]
+    given = {"files": uploads, "path": [name for name, _ in files], **more}
+    return client.post(
+        f"/incidents/{incident.pk}/evidence", given, headers={"Accept": "application/json"}
+    )
+
+
+def test_files_keep_their_path_in_a_folder(responder: Client, incident: Incident):
+    hand_in(responder, incident, ("dumps/a/rank_0", b"a"), ("dumps/b/rank_0", b"b"))
+    assert list(incident.evidence.values_list("name", flat=True)) == [
+        "dumps/a/rank_0",
+        "dumps/b/rank_0",
+    ]
+
+
+def test_a_batch_with_more_to_come_asks_for_no_run(responder: Client, incident: Incident):
+    hand_in(responder, incident, ("one.log", b"1"), more="1")
+    assert incident.diagnoses.count() == 0
+    hand_in(responder, incident, ("two.log", b"2"))
+    assert incident.diagnoses.count() == 1
+
+
+def test_a_file_that_is_known_is_told_so(responder: Client, incident: Incident):
+    hand_in(responder, incident, ("one.log", b"1"))
+    answer = hand_in(responder, incident, ("one.log", b"1")).json()
+    assert [one["state"] for one in answer["files"]] == ["known"]
+
+
+def test_a_file_that_is_refused_stops_none_beside_it(
+    responder: Client, incident: Incident, settings
+):
+    settings.EVIDENCE_MAX_BYTES = 10
+    answer = hand_in(responder, incident, ("large.log", b"x" * 11), ("small.log", b"x")).json()
+    assert [one["state"] for one in answer["files"]] == ["refused", "stored"]
+    assert "larger than" in answer["files"][0]["reason"]
+
+
+def test_without_scripts_the_form_leads_back_to_the_incident(responder: Client, incident: Incident):
+    response = responder.post(
+        f"/incidents/{incident.pk}/evidence",
+        {"files": [SimpleUploadedFile("one.log", b"1")]},
+        follow=True,
+    )
+    assert "1 of 1 files handed in" in response.content.decode()
+
+
+def test_no_file_at_all_is_told_so(responder: Client, incident: Incident):
+    response = responder.post(f"/incidents/{incident.pk}/evidence", follow=True)
+    assert "Choose at least one file" in response.content.decode()
+
+
+def test_a_viewer_hands_in_nothing(viewer: Client, incident: Incident):
+    assert hand_in(viewer, incident, ("one.log", b"1")).status_code == 403
+    assert incident.evidence.count() == 0
+
+
+def test_the_line_is_marked_among_its_neighbours(responder: Client, incident: Incident):
+    evidence = stored(incident, b"".join(b"line %d\n" % number for number in range(1, 101)))
+    page = responder.get(f"/evidence/{evidence.pk}/excerpt?line=50", headers=HTMX)
+    content = page.content.decode()
+    assert "<mark>line 50</mark>" in content
+    assert "line 45" in content
+    assert "line 44" not in content
+
+
+def test_content_is_shown_as_text(responder: Client, incident: Incident):
+    evidence = stored(incident, b"<img src=x onerror=alert(1)>\n")
+    content = responder.get(f"/evidence/{evidence.pk}/excerpt?line=1").content.decode()
+    assert "<img src=x" not in content
+    assert "&lt;img src=x" in content
+
+
+@pytest.mark.parametrize("line", ["", "x", "-1", "0", "99999999999999999999"])
+def test_a_line_number_that_is_none_shows_the_beginning(
+    line: str, responder: Client, incident: Incident
+):
+    evidence = stored(incident, b"first\n")
+    response = responder.get(f"/evidence/{evidence.pk}/excerpt", {"line": line})
+    assert "first" in response.content.decode()
+
+
+def test_binary_content_is_offered_for_download(responder: Client, incident: Incident):
+    evidence = stored(incident, b"\x80\x02\x00\x00garbage")
+    page = responder.get(f"/evidence/{evidence.pk}/excerpt?line=1").content.decode()
+    assert "binary" in page
+
+
+def test_a_compressed_log_is_read_as_what_it_holds(responder: Client, incident: Incident):
+    evidence = stored(incident, gzip.compress(b"one\ntwo\n"), "node-001.log.gz")
+    page = responder.get(f"/evidence/{evidence.pk}/excerpt?line=2").content.decode()
+    assert "<mark>two</mark>" in page
+
+
+def test_a_download_gives_the_bytes_as_they_were_and_is_never_rendered(
+    responder: Client, incident: Incident
+):
+    content = b"<script>alert(1)</script>\x00\xff"
+    response = responder.get(f"/evidence/{stored(incident, content, 'a/b.html').pk}/download")
+    assert response.getvalue() == content
+    assert response["Content-Disposition"] == 'attachment; filename="b.html"'
+    assert response["X-Content-Type-Options"] == "nosniff"
+    assert response["Content-Type"] == "application/octet-stream"
+
+
+def test_bytes_that_are_gone_are_told_in_words(responder: Client, incident: Incident, settings):
+    evidence = stored(incident, b"x\n")
+    settings.EVIDENCE_DIR = settings.EVIDENCE_DIR / "elsewhere"
+    assert responder.get(f"/evidence/{evidence.pk}/download").status_code == 410
+    page = responder.get(f"/evidence/{evidence.pk}/excerpt?line=1").content.decode()
+    assert "does not hold" in page
+
+
+def test_the_answer_for_a_script_is_json(responder: Client, incident: Incident):
+    response = hand_in(responder, incident, ("one.log", b"1"))
+    assert json.loads(response.content) == {
+        "files": [{"name": "one.log", "state": "stored", "reason": ""}]
+    }
