@@ -1,4 +1,4 @@
-"""A job's own pace: the time of its iterations, followed as it goes, and since when it is slower."""
+"""A job's own pace: the time of its iterations as it goes, and since when it is slower."""
 
 from dataclasses import dataclass, field
 

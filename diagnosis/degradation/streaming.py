@@ -49,26 +49,32 @@ class StreamSettings:
 def begin(
     window: MetricWindow,
     *,
-    placement: Placement | None,
+    placement: Placement,
     catalogue: Catalogue,
     settings: StreamSettings,
 ) -> tuple[Stream | None, Judgement]:
     """The state after a first window, and the judgement of it; no state where it is too little.
 
     The head of the window (`settings.past`) is taken for the hosts' own past, the rest is judged.
-    Metrics that nobody answered are left out for as long as the state lives.
+    Metrics that nobody answered are left out for as long as the state lives; hosts of the
+    placement that are silent are not: they may speak later.
     """
     coverage = coverage_of(window)
     detector = detector_at(window.interval or 1.0)
     reason = _too_little(window, detector, coverage.hosts_judged, settings)
     if reason:
         return None, Judgement(Answer.CANNOT_TELL, reason, coverage, detector=detector.name)
-    told = np.isfinite(window.values).any(axis=(1, 2))
+    told = np.asarray(np.isfinite(window.values).any(axis=(1, 2)))
     metrics = tuple(name for name, here in zip(window.metrics, told, strict=True) if here)
-    kept = replace(window, values=window.values[told], metrics=metrics)
+    kept = MetricWindow(
+        values=_aligned(window, metrics, placement.hosts),
+        metrics=metrics,
+        hosts=placement.hosts,
+        time=window.time,
+    )
     past = kept.between(kept.time[0], kept.time[0] + settings.past)
     state = detector.start(past, placement=placement, catalogue=catalogue)
-    stream = Stream(metrics, window.hosts, window.interval, float(past.time[-1]), state)
+    stream = Stream(metrics, kept.hosts, window.interval, float(past.time[-1]), state)
     judgement = advance(stream, kept)
     return stream, replace(judgement, coverage=coverage)
 
@@ -116,13 +122,13 @@ def forget_recovered(stream: Stream) -> None:
         del alarms[host]
 
 
-def series_of(window: MetricWindow, metric: str) -> tuple[TimeArray, FloatArray]:
+def series_of(window: MetricWindow, metric: str) -> tuple[TimeArray, TimeArray]:
     """The median of a metric over all hosts, NaN where none has it; empty where nobody has."""
     if metric not in window.metrics or not len(window.hosts):
-        return np.zeros(0), np.zeros(0, np.float32)
+        return np.zeros(0), np.zeros(0)
     values = window.values[window.metrics.index(metric)]
     told = np.isfinite(values).any(axis=0)
-    medians = np.full(values.shape[1], np.nan, np.float32)
+    medians = np.full(values.shape[1], np.nan)
     medians[told] = np.nanmedian(values[:, told], axis=0)
     return window.time, medians
 

@@ -139,9 +139,9 @@ def _suspect(judgement: Judgement, found: HostSuspect, file: str) -> Suspect:
 
 
 def _target(found: HostSuspect) -> Target:
-    """The device, where all that speaks for the host speaks for one of its devices."""
-    devices = {shift.device for shift in found.metrics}
-    device = devices.pop() if len(devices) == 1 else None
+    """The device, where what speaks loudest speaks for one, and nothing for another one."""
+    devices = {shift.device for shift in found.metrics if shift.device is not None}
+    device = found.metrics[0].device if len(devices) == 1 else None
     if device is None:
         return Target(TargetKind.HOST, name=found.host, host=found.host)
     if device.isdigit() or device.lower().startswith("gpu"):

@@ -91,9 +91,7 @@ class MetricSource(models.Model):
         max_length=16, choices=choices(SourceState), default=SourceState.NOT_ASKED, editable=False
     )
     error = models.TextField(blank=True, editable=False)
-    permanent = models.BooleanField(
-        "asking again cannot help", default=False, editable=False
-    )
+    permanent = models.BooleanField("asking again cannot help", default=False, editable=False)
     failing_since = models.DateTimeField(null=True, blank=True, editable=False)
     answered_at = models.DateTimeField("last answer", null=True, blank=True, editable=False)
     retry_at = models.DateTimeField(null=True, blank=True, editable=False)

@@ -29,8 +29,12 @@ def placement_of(incident: models.Incident) -> Placement | None:
     """The registered placement of the incident's attempt; None where there is none."""
     if incident.attempt is None:
         return None
-    places = [_as_place(place) for place in selectors.placement_of(incident.attempt)]
-    return Placement.of(places) if places else None
+    return placement_of_attempt(incident.attempt) or None
+
+
+def placement_of_attempt(attempt: models.Attempt) -> Placement:
+    """Where the ranks of an attempt run; empty where that was not registered."""
+    return Placement.of([_as_place(place) for place in selectors.placement_of(attempt)])
 
 
 def _as_evidence(record: models.Evidence, name: str) -> Evidence:

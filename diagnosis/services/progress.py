@@ -45,9 +45,7 @@ def take_reports(
     if ahead > AHEAD_LIMIT:
         raise InvalidInput(f"The time is {ahead:.0f} s ahead of the clock here.", field="time")
     known = LiveState.objects.filter(attempt=attempt).first()
-    live, late = follow(
-        live_progress(known), replace(batch, time=min(batch.time, now.timestamp()))
-    )
+    live, late = follow(live_progress(known), replace(batch, time=min(batch.time, now.timestamp())))
     LiveState.objects.update_or_create(
         attempt=attempt,
         defaults={

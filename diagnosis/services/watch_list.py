@@ -24,9 +24,7 @@ def enrol(*, now: datetime) -> None:
     known = JobWatch.objects.filter(attempt=OuterRef("pk"))
     JobWatch.objects.bulk_create(
         [
-            JobWatch(
-                attempt_id=pk, next_due_at=now + timedelta(seconds=pk * _STRIDE % interval)
-            )
+            JobWatch(attempt_id=pk, next_due_at=now + timedelta(seconds=pk * _STRIDE % interval))
             for pk in running.exclude(Exists(known)).values_list("pk", flat=True)
         ],
         ignore_conflicts=True,

@@ -18,11 +18,14 @@ from diagnosis.simulator.schedule import Program
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """The whole job stands still for `seconds` from `at` on (since the start) in this phase."""
+    """The whole job pauses between two steps, for `seconds` from `at` on (since the start).
+
+    `phase` is what its ranks call it: "checkpoint", "eval"; "train" where they don't tell.
+    """
 
     at: float
     seconds: float
-    phase: str | None = "checkpoint"
+    phase: str = "checkpoint"
 
 
 @dataclass(frozen=True)
@@ -60,10 +63,12 @@ class LiveJob:
         """What is posted at this time (seconds since 1970) for these ranks; all by default."""
         elapsed, phase = self._program_time(at - self.start)
         asked = range(self.run.job.world) if ranks is None else ranks
-        return {
-            "time": at,
-            "reports": [self._report(rank, elapsed, phase) for rank in asked],
-        }
+        if phase is not None:
+            step = min(self._step(rank, elapsed) for rank in range(self.run.job.world))
+            reports = [self._between_steps(rank, step, phase) for rank in asked]
+        else:
+            reports = [self._report(rank, elapsed) for rank in asked]
+        return {"time": at, "reports": reports}
 
     def _program_time(self, since_start: float) -> tuple[float, str | None]:
         """Where the program is after so many seconds, and the phase of a pause that is on."""
@@ -79,15 +84,36 @@ class LiveJob:
             return moved / self.stretch, None
         return self.run.onset + moved - until_onset, None
 
-    def _report(self, rank: int, elapsed: float, pausing: str | None) -> dict[str, object]:
-        timeline, job = self.run.timeline, self.run.job
-        program = timeline.programs[rank]
-        enqueued = bisect_right(timeline.enqueued[rank], elapsed)
-        started = bisect_right(timeline.arrived[rank], elapsed)
+    def _step(self, rank: int, elapsed: float) -> int:
+        completed = bisect_right(self.run.timeline.completed[rank], elapsed)
+        starts = self.run.timeline.programs[rank].starts
+        return max(0, sum(start <= completed for start in starts) - 1)
+
+    def _report(self, rank: int, elapsed: float) -> dict[str, object]:
+        timeline = self.run.timeline
         completed = bisect_right(timeline.completed[rank], elapsed)
-        step = max(0, sum(start <= completed for start in program.starts) - 1)
-        running = "train" if completed > program.starts[0] else "init"
-        counts = self._counts[id(program)]
+        running = completed > timeline.programs[rank].starts[0]
+        return self._told(
+            rank,
+            step=self._step(rank, elapsed),
+            phase="train" if running else "init",
+            enqueued=bisect_right(timeline.enqueued[rank], elapsed),
+            started=max(bisect_right(timeline.arrived[rank], elapsed), completed),
+            completed=completed,
+        )
+
+    def _between_steps(self, rank: int, step: int, phase: str) -> dict[str, object]:
+        """A rank of a job that pauses before a step: nothing is open, everyone is equally far."""
+        begun = self.run.timeline.programs[rank].starts[step]
+        return self._told(
+            rank, step=step, phase=phase, enqueued=begun, started=begun, completed=begun
+        )
+
+    def _told(
+        self, rank: int, *, step: int, phase: str, enqueued: int, started: int, completed: int
+    ) -> dict[str, object]:
+        """A report, from how many calls of its program the rank has enqueued, begun and ended."""
+        counts = self._counts[id(self.run.timeline.programs[rank])]
         comms: list[dict[str, object]] = []
         for axis, communicator in self._groups[rank]:
             told: dict[str, object] = {
@@ -96,12 +122,12 @@ class LiveJob:
                 "completed": int(counts[axis][completed]),
             }
             if self.tells_started:
-                told["started"] = int(counts[axis][max(started, completed)])
+                told["started"] = int(counts[axis][started])
             comms.append(told)
         return {
             "rank": rank,
-            "step": job.first_iteration + step,
-            "phase": pausing or running,
+            "step": self.run.job.first_iteration + step,
+            "phase": phase,
             "comms": comms,
         }
 

@@ -158,6 +158,7 @@ def server(folder: Path) -> Iterator[Instance]:
         )
         instance.manage("migrate", "-v", "0")
         instance.manage("load_taxonomy", "-v", "0")
+        instance.manage("load_metrics", "-v", "0")
         instance.manage("collectstatic", "--noinput", "-v", "0")
         _first_admin(instance)
         instance._start("web", ["-m", "gunicorn", "aegis_web.wsgi", "-b", f"127.0.0.1:{port}"])
