@@ -228,11 +228,13 @@ CELERY_TASK_ROUTES = {
 DIAGNOSIS_LEASE_SECONDS = positive("AEGIS_DIAGNOSIS_LEASE_S", 60)
 DIAGNOSIS_MAX_ATTEMPTS = positive("AEGIS_DIAGNOSIS_MAX_ATTEMPTS", 5)
 
-# The watch: how often each running job is judged, how often due ones are looked for, and for how
-# long a worker may hold one. Graces are in seconds; past them a job that stands still is hung.
+# The watch: how often each running job is judged, how often due ones are looked for, for how long
+# a worker may hold one, and ask its metric source. Graces are in seconds; past them a job that
+# stands still is hung.
 WATCH_INTERVAL_SECONDS = positive("AEGIS_WATCH_INTERVAL_S", 60)
 WATCH_TICK_SECONDS = positive("AEGIS_WATCH_TICK_S", 5)
 WATCH_LEASE_SECONDS = positive("AEGIS_WATCH_LEASE_S", 120)
+WATCH_SOURCE_SECONDS = positive("AEGIS_WATCH_SOURCE_S", 20)
 WATCH_STILL_SECONDS = positive("AEGIS_WATCH_STILL_S", 55)
 WATCH_FRESH_SECONDS = positive("AEGIS_WATCH_FRESH_S", 180)
 WATCH_FIRST_STEP_SECONDS = positive("AEGIS_WATCH_FIRST_STEP_S", 1800)
@@ -315,5 +317,5 @@ LOGGING = {
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": env.str("AEGIS_LOG_LEVEL", default="INFO")},
-    "loggers": {"axes.apps": {"level": "WARNING"}},
+    "loggers": {"axes.apps": {"level": "WARNING"}, "httpx": {"level": "WARNING"}},
 }

@@ -22,8 +22,6 @@ from incidents.models import Cluster
 #: After a failure that passes, and after one that does not, nobody asks for so long.
 PASSING, PERMANENT = timedelta(seconds=20), timedelta(minutes=10)
 _ANSWER_NOTED_EVERY = timedelta(seconds=15)
-#: Seconds that one look at one job may take of a source.
-SECONDS_PER_LOOK = 20.0
 
 
 class Eyes(Protocol):
@@ -50,7 +48,7 @@ def ask(
 ) -> Gathered:
     """What the source knows of the hosts over the grid. Raises `SourceError`."""
     labels = LabelMap(host_labels={**HOST_LABELS, **source.host_labels}, aliases=source.aliases)
-    limits = GatherSettings(by_host=by_host, labels=labels, seconds=SECONDS_PER_LOOK)
+    limits = GatherSettings(by_host=by_host, labels=labels, seconds=settings.WATCH_SOURCE_SECONDS)
     with Prometheus(connection_of(source), RetryPolicy(attempts=2)) as server:
         return gather(server, queries, hosts, grid, limits)
 
@@ -78,7 +76,7 @@ def connection_of(source: MetricSource) -> Connection:
         headers={"X-Scope-OrgID": source.tenant} if source.tenant else {},
         verify_tls=source.verify_tls,
         ca_file=Path(source.ca_file) if source.ca_file else None,
-        answer_timeout=SECONDS_PER_LOOK / 2,
+        answer_timeout=settings.WATCH_SOURCE_SECONDS / 2,
     )
 
 
