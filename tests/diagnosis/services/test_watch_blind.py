@@ -36,7 +36,9 @@ def too_slow(handler: BaseHTTPRequestHandler, form: dict[str, str]) -> None:
 
 def nan_for_all(handler: BaseHTTPRequestHandler, form: dict[str, str]) -> None:
     times = [NOW - 600 + 15 * n for n in range(40)]
-    series = [({"instance": f"{p.host}:9100"}, [[t, "NaN"] for t in times]) for p in PLACEMENT.places]
+    series = [
+        ({"instance": f"{p.host}:9100"}, [[t, "NaN"] for t in times]) for p in PLACEMENT.places
+    ]
     answers(200, matrix(*series))(handler, form)
 
 
