@@ -67,11 +67,11 @@ def fit_scaling(values: FloatArray, definitions: Sequence[MetricDefinition]) -> 
         _unit(samples, definition) for samples, definition in zip(values, definitions, strict=True)
     ]
     return Scaling(
-        unit=_column(units, np.float32),
-        floor=_column([item.floor for item in definitions], np.float32),
-        sign=_column([_SIGN[item.bad] for item in definitions], np.float32),
-        abnormal=_column([item.kind is MetricKind.ABNORMAL for item in definitions], np.bool_),
-        activity=_column([item.kind is MetricKind.ACTIVITY for item in definitions], np.bool_),
+        unit=_floats(units),
+        floor=_floats([item.floor for item in definitions]),
+        sign=_floats([_SIGN[item.bad] for item in definitions]),
+        abnormal=_flags([item.kind is MetricKind.ABNORMAL for item in definitions]),
+        activity=_flags([item.kind is MetricKind.ACTIVITY for item in definitions]),
     )
 
 
@@ -100,8 +100,12 @@ def _usual_peak(samples: FloatArray) -> float:
     return float(np.median(peaks)) if peaks.size else 0.0
 
 
-def _column(items: Sequence[object], dtype: type[np.generic]) -> npt.NDArray[np.generic]:
-    return np.array(items, dtype=dtype)[:, None]
+def _floats(items: Sequence[float]) -> FloatArray:
+    return np.array(items, dtype=np.float32)[:, None]
+
+
+def _flags(items: Sequence[bool]) -> BoolArray:
+    return np.array(items, dtype=np.bool_)[:, None]
 
 
 def bad_size(distance: FloatArray, scaling: Scaling) -> FloatArray:

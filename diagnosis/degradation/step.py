@@ -15,6 +15,8 @@ from diagnosis.degradation.state import Smoothed, Watch
 _TOP = np.float32(6.0)
 #: One look at a small group's jumps counts at most this many usual jumps.
 _JUMP_LIMIT = np.float32(6.0)
+#: Usual variances change slowly; they are renewed once in so many ticks.
+_VARIANCE_EVERY = 8
 
 
 @lru_cache(maxsize=256)
@@ -75,7 +77,7 @@ class Step:
         calm = state.recent.calmed(state.scaling(values), state.scaling.abnormal[:, 0])
         apart = calm - state.offset
         common = state.panel.peers.median(apart)
-        if bool(np.isnan(np.sum(apart))):
+        if bool(np.isnan(apart.min())):
             fresh = np.isnan(state.offset) & np.isfinite(calm) & (self._awake(state, time) > 0)
             state.offset[fresh] = (calm - common)[fresh]
             apart[fresh] = np.broadcast_to(common, apart.shape)[fresh]
@@ -89,7 +91,7 @@ class Step:
             edge[self._young(state)] = _TOP
         np.minimum(apart, state.fast.mean + edge, out=apart)
         np.maximum(apart, state.fast.mean - edge, out=apart)
-        return apart, np.isnan(apart) if bool(np.isnan(np.sum(apart))) else None
+        return apart, np.isnan(apart) if bool(np.isnan(apart.min())) else None
 
     def _follow_peers(self, state: Watch, common: FloatArray, time: float) -> None:
         """Keep up with what the peers do together, and notice when they turn."""
@@ -140,12 +142,8 @@ class Step:
 
     def _measure(self, state: Watch, smooth: Smoothed, awake: FloatArray) -> None:
         """Renew the deviations and bounds of one of the two means; they take turns."""
-        square = np.square(smooth.mean)
-        calm = square < 9 * smooth.variance
-        square -= smooth.variance
-        square *= gain(2 * state.step, self.memory_s) * awake
-        square *= calm
-        smooth.variance += square
+        if state.ticks % _VARIANCE_EVERY < 2:
+            self._learn_variance(state, smooth, awake)
         spread = state.panel.peers.deviation(smooth.mean)
         np.maximum(smooth.variance, np.square(spread), out=smooth.usual)
         np.sqrt(smooth.usual, out=smooth.usual)
@@ -157,6 +155,15 @@ class Step:
         uneven = self.uneven * np.minimum(np.abs(state.common.mean), 1)
         smooth.edge = np.multiply(smooth.usual, np.float32(self.second_metric_share * self.limit))
         np.maximum(smooth.edge, (floor + uneven).astype(np.float32), out=smooth.edge)
+
+    def _learn_variance(self, state: Watch, smooth: Smoothed, awake: FloatArray) -> None:
+        """Only what is within three usual deviations says how much is usual."""
+        square = np.square(smooth.mean)
+        calm = square < 9 * smooth.variance
+        square -= smooth.variance
+        square *= gain(_VARIANCE_EVERY * state.step, self.memory_s) * awake
+        square *= calm
+        smooth.variance += square
 
     def _count(self, state: Watch, smooth: Smoothed, step: FloatArray) -> None:
         """Count the seconds for which cells are out of bounds without a break."""

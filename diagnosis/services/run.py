@@ -38,6 +38,7 @@ class Engine(Protocol):
         *,
         placement: Placement | None = None,
         taxonomy: Taxonomy | None = None,
+        now: float | None = None,
     ) -> Diagnosis: ...
 
 
@@ -79,6 +80,7 @@ def _judge(pk: int, owner: str, engine: Engine) -> None:
         [evidence for _, evidence in found.values()],
         placement=placement_of(row.incident),
         taxonomy=rules.taxonomy,
+        now=row.incident.opened_at.timestamp(),
     )
     result = result_from(
         answer,

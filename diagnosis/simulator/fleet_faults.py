@@ -12,7 +12,7 @@ Fault = Callable[[Fleet, int, int], None]
 def _since(fleet: Fleet, onset: int, ramp_s: float) -> np.ndarray:
     """0 before the onset (sample), rising to 1 within `ramp_s` seconds, shape (samples,)."""
     elapsed = (np.arange(len(fleet.time)) - onset + 1) * fleet.interval
-    return np.clip(elapsed / max(ramp_s, fleet.interval), 0.0, 1.0)
+    return np.asarray(np.clip(elapsed / max(ramp_s, fleet.interval), 0.0, 1.0))
 
 
 def _scale(fleet: Fleet, host: int, strength: np.ndarray, **change: float) -> None:

@@ -57,10 +57,10 @@ function short(text, most = 34) {
 
 const roleColour = (role) => (role === "culprit" ? colour("bad-fill") : role === "possible" ? colour("warn-fill") : colour("accent"));
 
-function detail({ detail: shown }) {
+function detail({ detail: shown }, most) {
   const marks = [...shown.marks].reverse();
   const names = marks.map((mark) => {
-    const name = short(mark.host ? `${mark.who} · ${mark.host}` : mark.who);
+    const name = short(mark.host ? `${mark.who} · ${mark.host}` : mark.who, most);
     return mark.role === "culprit" ? `<b>${name}</b>` : name;
   });
   const bars = marks.map((mark) => roleColour(mark.role));
@@ -94,7 +94,7 @@ function detail({ detail: shown }) {
   };
 }
 
-function waits({ waits: shown, detail: { marks } }) {
+function waits({ waits: shown, detail: { marks } }, most) {
   const nodes = new Map();
   const node = (label, blamed) => {
     if (!nodes.has(label)) nodes.set(label, { place: nodes.size, blamed });
@@ -103,8 +103,8 @@ function waits({ waits: shown, detail: { marks } }) {
   const culprits = new Set(marks.filter((mark) => mark.role === "culprit").map((mark) => mark.who.replace("rank ", "")));
   const blamed = (ranks) => ranks.split(/\D+/).some((rank) => culprits.has(rank));
   const links = shown.map((wait) => ({
-    source: node(short(`${wait.waiters} · ${wait.label}`, 40), false),
-    target: node(short(wait.blockers, 40), blamed(wait.blockers)),
+    source: node(short(`${wait.waiters} · ${wait.label}`, most + 8), false),
+    target: node(short(wait.blockers, most), blamed(wait.blockers)),
     value: wait.weight,
     label: `${wait.label} ${wait.call}`,
   }));
@@ -128,15 +128,15 @@ function waits({ waits: shown, detail: { marks } }) {
   };
 }
 
-function map({ map: shown }) {
-  const most = Math.max(1, ...shown.behind.flat().filter((value) => value !== null));
+function map({ map: shown }, most) {
+  const furthest = Math.max(1, ...shown.behind.flat().filter((value) => value !== null));
   const blamed = shown.blamed.filter((name) => shown.columns.includes(name));
   const places = shown.rows.map((_, place) => place);
   return {
     traces: [{
       type: "heatmap", z: shown.behind, x: shown.columns, y: places,
       customdata: shown.rows.map((row) => shown.columns.map(() => row)),
-      zmin: 0, zmax: most, xgap: shown.columns.length > 128 ? 0 : 1, ygap: 2, hoverongaps: false,
+      zmin: 0, zmax: furthest, xgap: shown.columns.length > 128 ? 0 : 1, ygap: 2, hoverongaps: false,
       colorscale: [[0, colour("raised")], [0.001, colour("warn-soft")], [1, colour("bad-fill")]],
       colorbar: {
         thickness: 8, outlinewidth: 0, tickformat: ",d", nticks: 3, len: 90, lenmode: "pixels", y: 1, yanchor: "top",
@@ -146,7 +146,7 @@ function map({ map: shown }) {
     layout: layout(Math.max(150, 22 * shown.rows.length + 60), {
       xaxis: axis({ type: "category", nticks: 24, showgrid: false }),
       yaxis: axis({
-        tickmode: "array", tickvals: places, ticktext: shown.rows.map((row) => short(row, 32)), autorange: "reversed", showgrid: false,
+        tickmode: "array", tickvals: places, ticktext: shown.rows.map((row) => short(row, most)), autorange: "reversed", showgrid: false,
       }),
       annotations: blamed.slice(0, 24).map((name) => ({
         x: name, y: 1, yref: "paper", yanchor: "bottom", text: "▼", showarrow: false, font: { size: 11, color: colour("bad-fill") },
@@ -163,7 +163,7 @@ async function draw(section) {
   try {
     const Plotly = await plotly();
     for (const place of section.querySelectorAll("[data-plot]")) {
-      const figure = FIGURES[place.dataset.plot](data);
+      const figure = FIGURES[place.dataset.plot](data, place.clientWidth < 420 ? 15 : 34);
       Plotly.react(place, figure.traces, figure.layout, SETTINGS);
     }
   } catch {
