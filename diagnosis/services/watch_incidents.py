@@ -82,6 +82,7 @@ def bring_up_to_date(watch: JobWatch, situation: Situation, *, owner: str, now: 
         watch.cause = asdict(replace(cause, calm_since=None))
     elif wants_details(watch, situation):
         watch.incident = _opened(watch.attempt, situation)
+        _count_idle(watch.incident, situation)
         _store(watch.incident, situation, owner)
         watch.cause = asdict(
             Cause(
@@ -129,11 +130,11 @@ def _suspects(situation: Situation) -> list[Suspect]:
 
 def _title(attempt: models.Attempt, situation: Situation) -> str:
     if situation.kind is IncidentKind.HANG:
-        return f"{attempt.job} stands still"
+        return f"{attempt.job}: stands still"
     if situation.slowdown is not None:
-        return f"{attempt.job} is {situation.slowdown.share:.0%} slower"
+        return f"{attempt.job}: iterations {situation.slowdown.share:.0%} longer"
     hosts = [item.target.host for item in _suspects(situation) if item.target.host]
-    return f"{attempt.job}: {hosts[0]} left its peers" if hosts else f"{attempt.job} is slow"
+    return f"{attempt.job}: {hosts[0]} left its peers" if hosts else f"{attempt.job}: slow"
 
 
 def _severity(situation: Situation) -> Severity:
@@ -142,6 +143,18 @@ def _severity(situation: Situation) -> Severity:
     if situation.slowdown is None:
         return Severity.LOW
     return Severity.HIGH if _suspects(situation) else Severity.MEDIUM
+
+
+def _count_idle(incident: models.Incident, situation: Situation) -> None:
+    """How many GPUs the trouble is worth: all where nothing moves, else the share that is lost."""
+    if incident.source != "watch" or incident.attempt is None:
+        return
+    ranks = incident.attempt.placements.count()
+    if situation.kind is not IncidentKind.HANG:
+        slower = situation.slowdown.share if situation.slowdown else 0.0
+        ranks = round(ranks * slower / (1 + slower))
+    incident.gpu_count = ranks
+    incident.save(update_fields=["gpu_count"])
 
 
 def _store(incident: models.Incident, situation: Situation, owner: str) -> None:

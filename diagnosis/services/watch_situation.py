@@ -143,13 +143,14 @@ def _with_slowdown(
     judgement: Judgement | None,
     catalogue: Catalogue,
 ) -> Diagnosis:
-    """The answer led by how much slower the job is; one of its own where no host stands out."""
+    """The answer with how much slower the job is; one of its own where no host stands out."""
     slower = (
-        f"Iterations take {slowdown.share:.0%} longer since {_clock(slowdown.onset)}: "
-        f"{slowdown.after:.3g} s in place of {slowdown.before:.3g} s"
+        f"iterations take {slowdown.share:.0%} longer since {_clock(slowdown.onset)} "
+        f"({slowdown.after:.3g} s in place of {slowdown.before:.3g} s)"
     )
     if answer is not None:
-        verdict = replace(answer.verdict, summary=f"{slower}. {answer.verdict.summary}")
+        summary = f"{_who(answer)}; {slower}."
+        verdict = replace(answer.verdict, summary=summary)
         return replace(answer, verdict=verdict, trace=(slower, *answer.trace))
     reason = "no host has left its peers"
     if judgement is None or judgement.answer is Answer.CANNOT_TELL:
@@ -160,7 +161,8 @@ def _with_slowdown(
         verdict=Verdict(
             IncidentKind.DEGRADATION,
             VerdictClass.UNKNOWN,
-            f"{slower}; {reason}" + (f"; all hosts shifted in {together}." if together else "."),
+            f"{slower[0].upper()}{slower[1:]}; {reason}"
+            + (f"; all hosts shifted in {together}." if together else "."),
             0.5,
         ),
         suspects=(),
@@ -181,7 +183,7 @@ def _quiet(still: Standstill, look: MetricLook, *, judged: bool) -> tuple[WatchV
     if still.motion is not Motion.NO_REPORTS:
         parts.append(f"progress: {still.reason}")
     if look.error:
-        parts.append(f"metrics: the source fails ({look.error})")
+        parts.append("metrics: the source fails")
     elif look.judgement is not None:
         told = look.judgement.reason or "no host has left its peers"
         parts.append(f"metrics: {told}")
@@ -191,6 +193,17 @@ def _quiet(still: Standstill, look: MetricLook, *, judged: bool) -> tuple[WatchV
     well = (judged and still.motion is not Motion.STALE) or (moving and no_metrics)
     verdict = WatchVerdict.HEALTHY if well else WatchVerdict.CANNOT_TELL
     return verdict, summary[0].upper() + summary[1:] + "."
+
+
+def _who(answer: Diagnosis) -> str:
+    """`node-017 mlx5_1 left its peers (nic-packet-loss)`, and how many more hosts did."""
+    first, *others = answer.suspects
+    named = [item for item in others if item.role is Role.CULPRIT]
+    part = first.target.nic or (f"GPU {first.target.gpu}" if first.target.gpu else "")
+    who = f"{first.target.host} {part}".strip()
+    more = f" and {len(named)} more" if named else ""
+    fault = f" ({first.fault})" if first.fault else ""
+    return f"{who}{more} left its peers{fault}"
 
 
 def _as_conclusion(answer: Diagnosis) -> Conclusion:

@@ -46,7 +46,7 @@ class Exposition:
         lines = [f"# TYPE {name.removesuffix('_total') if kind == 'counter' else name} {kind}"]
         stamps = [f"{at:.3f}" for at in window.time]
         for host, series in zip(window.hosts, values, strict=True):
-            told = series / (stored.scale if stored else 1.0)
+            told = np.asarray(series / (stored.scale if stored else 1.0), np.float32)
             for labels, part in self._shared_out(query, host, told):
                 shown = _counter(part, window) if counts else part
                 lines += [
@@ -82,7 +82,7 @@ class Exposition:
             share = values / self.nics
             if faulty is not None:
                 share = usual / self.nics + (values - usual if name == faulty else 0.0)
-            yield f'{at},device="{name}",port="1"', np.maximum(share, 0.0)
+            yield f'{at},device="{name}",port="1"', np.maximum(share, np.float32(0.0))
 
 
 def _counter(rate: FloatArray, window: MetricWindow) -> FloatArray:

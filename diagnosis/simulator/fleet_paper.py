@@ -50,8 +50,8 @@ def paper_case(
     truth = PaperTruth(
         host=names[host],
         nic=f"mlx5_{random.integers(2)}",
-        onset=float(fleet.time[onset]),
-        recovery=float(fleet.time[recovery]),
+        onset=start + interval * onset,
+        recovery=start + interval * recovery,
         slowdown=slowdown,
     )
     window = MetricWindow(fleet.values, METRICS, names, fleet.time)

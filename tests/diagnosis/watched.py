@@ -37,24 +37,26 @@ class Watched:
     every: float = 30.0
     ask: Eyes = metric_sources.ask
 
-    def run(self, start: float, end: float, *, beat: float = 10.0) -> float | None:
+    def run(self, start: float, end: float, *, beat: float = 20.0) -> float | None:
         """Lets time pass from start to end; when the first incident was opened, or None."""
-        opened = None
-        now, due = start, start
+        opened, reported, now = None, -self.every, start
         while now <= end:
-            if self.body is not None and now >= due:
-                take_reports(
-                    actor=ROBOT,
-                    attempt=self.attempt,
-                    batch=read_reports(self.body(now)),
-                    now=at(now),
-                )
-                due += self.every
+            if now - reported >= self.every:
+                self.report(now, now)
+                reported = now
             beat_at(now, ask=self.ask)
             if opened is None and Incident.objects.exists():
                 opened = now
             now += beat
         return opened
+
+    def report(self, start: float, end: float) -> None:
+        """The reports from start to end, with nobody looking at them."""
+        now = start
+        while self.body is not None and now <= end:
+            batch = read_reports(self.body(now))
+            take_reports(actor=ROBOT, attempt=self.attempt, batch=batch, now=at(now))
+            now += self.every
 
     @property
     def watch(self) -> JobWatch:
