@@ -29,7 +29,10 @@ def positive(name: str, default: int) -> int:
     try:
         value = int(env.str(name, default=str(default)))
     except ValueError as error:
-        raise ImproperlyConfigured(f"{name} must be a whole number above 0: {error}") from error
+        given = env.str(name)
+        raise ImproperlyConfigured(
+            f"{name} must be a whole number above 0, not {given!r}"
+        ) from error
     if value <= 0:
         raise ImproperlyConfigured(f"{name} must be a whole number above 0, not {value}")
     return value
@@ -43,7 +46,7 @@ def kept_secret() -> str:
     """The secret key made at the first start, kept in the data folder, readable by its owner."""
     path = DATA_DIR / "secret-key"
     if not path.exists():
-        DATA_DIR.mkdir(parents=True, exist_ok=True)
+        DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.touch(mode=0o600)
         path.write_text(secrets.token_urlsafe(50))
     return path.read_text().strip()

@@ -19,7 +19,7 @@ from diagnosis.readers.collective_reports import read_collective_reports
 from diagnosis.readers.compression import decompressed
 from diagnosis.readers.errors import UnreadableEvidence
 from diagnosis.readers.flight_recorder import read_dumps
-from diagnosis.readers.kinds import kind_of
+from diagnosis.readers.kinds import HEAD_BYTES, kind_of, why_unknown
 from diagnosis.readers.placement import read_placement
 from diagnosis.taxonomy.ruleset import Taxonomy
 from diagnosis.triage.procedure import triage
@@ -48,9 +48,10 @@ def diagnose(
 ) -> Diagnosis:
     """Judge all evidence of one broken job.
 
-    `now` (seconds since the epoch) gives time stamps without a year theirs. `placement` wins over a placement file among the evidence; without a `taxonomy` the shipped one
-    is used. Evidence that cannot be read ends in `skipped` with its reason and never raises;
-    `judged` is False when nothing at all could be judged.
+    `now` (seconds since the epoch) gives time stamps without a year theirs. `placement` wins over
+    a placement file among the evidence; without a `taxonomy` the shipped one is used. Evidence
+    that cannot be read ends in `skipped` with its reason and never raises; `judged` is False when
+    nothing at all could be judged.
     """
     rules = taxonomy or Taxonomy.default()
     given = sort_by_kind(evidence)
@@ -97,7 +98,7 @@ def sort_by_kind(evidence: Iterable[Evidence]) -> SortedEvidence:
         for item in by_kind.get(EvidenceKind.EMPTY, [])
     ]
     skipped += [
-        Skipped(item.name, "binary data of a kind that Aegis does not read")
+        Skipped(item.name, why_unknown(_head(item)))
         for item in by_kind.get(EvidenceKind.UNKNOWN, [])
     ]
     skipped += [
@@ -111,6 +112,11 @@ def sort_by_kind(evidence: Iterable[Evidence]) -> SortedEvidence:
         placement=placement,
         skipped=(*skipped, *unread),
     )
+
+
+def _head(item: Evidence) -> bytes:
+    with item.open() as stream:
+        return stream.read(HEAD_BYTES)
 
 
 def _first_placement(files: Sequence[Evidence]) -> tuple[Placement, list[Skipped]]:
