@@ -38,13 +38,15 @@ class Pace:
 class PaceRule:
     """A slowdown opens by `search`; it ends when the last `recent_s` are back near the old time.
 
-    Near means that less than `ends_below` of the slowdown is left. One that ended more than
+    Near means that less than `ends_below` of the slowdown is left. What was usual is taken from the
+    last `before_s` before the onset, since a job's pace drifts. One that ended more than
     `forget_s` ago is dropped from the course, so that it hides no later one.
     """
 
     search: OnsetSearch = field(default_factory=OnsetSearch)
     recent_s: float = 180.0
     ends_below: float = 0.4
+    before_s: float = 1200.0
     forget_s: float = 600.0
 
     def follow(self, pace: Pace, time: TimeArray, seconds: TimeArray) -> None:
@@ -64,7 +66,9 @@ class PaceRule:
         if found is None:
             return
         if found.end is None:
-            pace.slowdown = Slowdown(found.time, found.before, found.after)
+            lately = (pace.time < found.time) & (pace.time >= found.time - self.before_s)
+            before = float(np.median(pace.seconds[lately])) if lately.any() else found.before
+            pace.slowdown = Slowdown(found.time, before, found.after)
         elif pace.time[-1] - found.end > self.forget_s:
             since = pace.time >= found.end
             pace.time, pace.seconds = pace.time[since], pace.seconds[since]
