@@ -29,7 +29,7 @@ def moving(until: float = 120, phase: str = "train") -> LiveProgress:
     """Eight ranks that moved at every report until then."""
     known: LiveProgress | None = None
     for time in range(0, int(until) + 1, 30):
-        told = reports({rank: (time, time) for rank in range(8)}, phase=phase)
+        told = reports(dict.fromkeys(range(8), (time, time)), phase=phase)
         known, _ = follow(known, read_reports({"time": time, "reports": told}))
     assert known is not None
     return known
@@ -49,8 +49,8 @@ def localised(told: list[dict[str, Any]], **more: Any) -> Conclusion:
     return localise_standstill(standing(told, **more), PLACEMENT)
 
 
-ALL_AT_REST = {rank: (200, 200) for rank in range(8)}
-ALL_INSIDE = {rank: (201, 200) for rank in range(8)}
+ALL_AT_REST = dict.fromkeys(range(8), (200, 200))
+ALL_INSIDE = dict.fromkeys(range(8), (201, 200))
 ONE_MISSING = {**ALL_INSIDE, 5: (200, 200)}
 
 
@@ -133,7 +133,7 @@ def test_steps_alone_tell_who_is_behind():
 def test_sends_and_receives_that_each_rank_counts_alone_are_no_collective():
     counts = {0: (90, 89), 1: (180, 179), 2: (180, 180), 3: (90, 89)}
     told = reports(counts, comm="pipeline 0")
-    told += reports({rank: (180, 180) for rank in range(4, 8)}, comm="pipeline 1")
+    told += reports(dict.fromkeys(range(4, 8), (180, 180)), comm="pipeline 1")
 
     conclusion = localised(told)
 
