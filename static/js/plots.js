@@ -92,4 +92,6 @@ globalThis.plots = {
   },
 };
 document.addEventListener("htmx:load", (event) => drawWithin(event.target));
-document.addEventListener("themechange", () => drawWithin(document.body));
+const drawAll = () => drawWithin(document.body);
+document.addEventListener("themechange", drawAll);
+matchMedia("print").addEventListener("change", drawAll);

@@ -85,7 +85,7 @@ function map({ map: shown }, most) {
       zmin: 0, zmax: furthest, xgap: shown.columns.length > 128 ? 0 : 1, ygap: 2, hoverongaps: false,
       colorscale: [[0, colour("raised")], [0.001, colour("warn-soft")], [1, colour("bad-fill")]],
       colorbar: {
-        thickness: 8, outlinewidth: 0, tickformat: ",d", nticks: 3, len: 90, lenmode: "pixels", y: 1, yanchor: "top",
+        thickness: 8, outlinewidth: 0, tickformat: ",d", dtick: Math.ceil(furthest / 2), len: 90, lenmode: "pixels", y: 1, yanchor: "top",
       },
       hovertemplate: "%{customdata}<br>%{x}: %{z:,} behind<extra></extra>",
     }],
