@@ -217,6 +217,6 @@ def _todo(action: Action, target: Target) -> str:
 def _trace(groups: Sequence[Sequence[Clue]], cause: Clue, target: Target, action: Action) -> str:
     names = ", ".join(str(group[0].place.machine or "unknown place") for group in groups[:5])
     return (
-        f"critical findings on {len(groups)} machine{"s" * (len(groups) != 1)}, in order: {names}; "
+        f"critical findings on {len(groups)} machine{'s' * (len(groups) != 1)}, in order: {names}; "
         f"{cause.code} speaks for {shown(target)} → {action.value}"
     )
