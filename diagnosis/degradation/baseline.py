@@ -10,7 +10,7 @@ from diagnosis.core.metrics import FloatArray, TimeArray
 from diagnosis.degradation.peers import MAD_TO_DEVIATION, Peers, median_over_time, row_median
 from diagnosis.degradation.recent import Recent
 from diagnosis.degradation.scaling import Scaling
-from diagnosis.degradation.state import Common, Jumps, Panel, Smoothed, Watch
+from diagnosis.degradation.state import Common, Excursions, Jumps, Panel, Smoothed, Watch
 
 #: A cell's own variance counts as much as this many independent looks at its peers' variance.
 POOLED_LOOKS = 4.0
@@ -63,6 +63,11 @@ def learn(panel: Panel, scaling: Scaling, values: FloatArray, time: TimeArray, p
         time=float(time[-1]),
         offset=offset,
         age=np.float32(step) * _present(ticks),
+        excursions=Excursions(
+            longest=_longest_excursions(apart, scaling.floor, step),
+            strong=np.zeros(offset.shape, dtype=np.bool_),
+            run=np.zeros_like(offset),
+        ),
         jumps=_jumps(apart) if len(set(panel.hosts)) < SMALL_GROUP else None,
         recent=Recent(*(ticks[-1].copy() for _ in range(2))),
         fast=_smoothed(apart, noisiness, peers, step, looks_at=pace.fast, of=pace.warmup),
@@ -165,6 +170,19 @@ def _common(usual: FloatArray, step: float, constant: float) -> Common:
     deviation = MAD_TO_DEVIATION * median_over_time(np.stack(sizes, axis=-1))
     variance = np.maximum(np.square(deviation), _TINY_VARIANCE)
     return Common(level=level, mean=mean, variance=variance, run=np.zeros_like(mean))
+
+
+def _longest_excursions(apart: Sequence[FloatArray], floor: FloatArray, step: float) -> FloatArray:
+    """Seconds of each cell's longest stay beyond twice the floor that ended by itself."""
+    longest, run = np.zeros_like(apart[0]), np.zeros_like(apart[0])
+    for tick in apart:
+        away = np.abs(tick) > 2 * floor
+        ended = (run > 0) & ~away
+        if bool(ended.any()):
+            longest[ended] = np.maximum(longest, run)[ended]
+        run += np.float32(step)
+        run *= away
+    return longest
 
 
 def _jumps(apart: Sequence[FloatArray]) -> Jumps:

@@ -15,7 +15,7 @@ from diagnosis.degradation.catalogue import Catalogue
 from diagnosis.degradation.contrast import WindowContrast
 from diagnosis.degradation.coverage import coverage_of
 from diagnosis.degradation.fleet_wide import note_fleet_shifts
-from diagnosis.degradation.peers import peers_of
+from diagnosis.degradation.peers import peers_of, writer_of
 from diagnosis.degradation.scaling import fit_scaling
 from diagnosis.degradation.state import Panel, Watch
 from diagnosis.degradation.step import Step, bound
@@ -146,6 +146,7 @@ class Detector:
             devices=tuple(past.devices[i] for i in peers.order),
             definitions=tuple(known.definition(name) for name in past.metrics),
             peers=peers,
+            writer=writer_of(past.hosts, placement),
         )
         values = past.values[:, peers.order]
         scaling = fit_scaling(values, panel.definitions)

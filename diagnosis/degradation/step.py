@@ -15,6 +15,8 @@ from diagnosis.degradation.state import Smoothed, Watch
 _TOP = np.float32(6.0)
 #: One look at a small group's jumps counts at most this many usual jumps.
 _JUMP_LIMIT = np.float32(6.0)
+#: An excursion this far beyond the bound is none of chance.
+_STRONG = 1.3
 #: Usual variances change slowly; they are renewed once in so many ticks.
 _VARIANCE_EVERY = 8
 
@@ -74,6 +76,7 @@ class Step:
         else:
             self._measure(state, state.slow, awake)
             self._count(state, state.slow, 2 * state.step * awake)
+            self._remember(state, asleep)
             at_home = np.abs(state.common.mean) < self.turn
             self._learn(state, apart, missing, np.float32(2 * state.step) * awake * at_home)
         self._count(state, state.fast, state.step * awake)
@@ -184,6 +187,17 @@ class Step:
         hot &= step > 0
         smooth.run += step
         smooth.run *= hot
+
+    def _remember(self, state: Watch, asleep: BoolArray) -> None:
+        """Note how long a cell was strongly out of bounds before it came back by itself."""
+        known, run = state.excursions, state.fast.run
+        ended = known.strong & (run == 0)
+        if bool(ended.any()):
+            ended[asleep] = False
+            known.longest[ended] = np.maximum(known.longest, known.run)[ended]
+        known.strong |= np.abs(state.fast.mean) > np.float32(_STRONG) * state.fast.edge
+        known.strong &= run > 0
+        known.run = run.copy()
 
     def _young(self, state: Watch) -> BoolArray:
         """Cells whose own past is still too short to be judged by."""
