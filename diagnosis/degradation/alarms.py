@@ -26,7 +26,8 @@ class Cell:
 class AlarmRule:
     """Name a host for one metric beyond the full bound, or several beyond a share of it.
 
-    What is `strong` times beyond the bound speaks at once, the rest after `patience` times as long.
+    What is `strong` times beyond the bound speaks at once, the rest after `patience`
+    times as long, alone after `alone_patience` times.
     What came and went before has to stay `again` times as long as then, but for counters, which
     flap; so has what moves by nature on the host that writes checkpoints (`writer_patience`).
 
@@ -44,6 +45,7 @@ class AlarmRule:
     shared_hosts: int = 3
     strong: float = 1.5
     patience: float = 2.0
+    alone_patience: float = 3.0
     close_s: float = 300.0
     same_time_s: float = 150.0
     own_evidence: float = 0.35
@@ -208,14 +210,17 @@ class AlarmRule:
         state.fleet_wide.append(FleetShift(metric, cell.onset, None, change, names))
 
     def _enough(self, cells: list[Cell], limit: float) -> bool:
-        """One strong cell soon, a weaker one or several together after `patience` times as long."""
+        """One strong cell soon, several weaker ones later, a weaker one alone last of all."""
         strongest = max(cell.deviations for cell in cells)
         together = sum({cell.row: cell.deviations for cell in cells}.values())
         if strongest >= self.strong * limit or together >= 2 * self.strong * limit:
             return True
         patient = [cell for cell in cells if cell.lasted >= self.patience]
-        several = len({cell.row for cell in patient}) >= 2
-        return several or any(cell.deviations >= limit for cell in patient)
+        if len({cell.row for cell in patient}) >= 2:
+            return True
+        return any(
+            cell.deviations >= limit and cell.lasted >= self.alone_patience for cell in patient
+        )
 
     def _note(self, state: Watch, host: int, cells: list[Cell], limit: float) -> None:
         alarm = state.alarms.get(host)

@@ -28,11 +28,10 @@ _TINY_VARIANCE = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """Time constants in seconds of the two means, and the length of the warm-up."""
+    """Time constants of the two means, in seconds."""
 
     fast: float
     slow: float
-    warmup: float
 
 
 def learn(panel: Panel, scaling: Scaling, values: FloatArray, time: TimeArray, pace: Pace) -> Watch:
@@ -70,8 +69,8 @@ def learn(panel: Panel, scaling: Scaling, values: FloatArray, time: TimeArray, p
         ),
         jumps=_jumps(apart) if len(set(panel.hosts)) < SMALL_GROUP else None,
         recent=Recent(*(ticks[-1].copy() for _ in range(2))),
-        fast=_smoothed(apart, noisiness, peers, step, looks_at=pace.fast, of=pace.warmup),
-        slow=_smoothed(apart, noisiness, peers, step, looks_at=pace.slow, of=pace.warmup),
+        fast=_smoothed(apart, noisiness, peers, step, pace.fast),
+        slow=_smoothed(apart, noisiness, peers, step, pace.slow),
         common=_common(np.stack(usual, axis=-1), step, pace.fast),
     )
 
@@ -90,17 +89,14 @@ def _smoothed(
     noisiness: FloatArray,
     peers: Peers,
     step: float,
-    *,
-    looks_at: float,
-    of: float,
+    constant: float,
 ) -> Smoothed:
-    """The mean over `looks_at` seconds that a warm-up leaves behind, and its usual variance.
+    """The mean of this time constant that a warm-up leaves behind, and its usual variance.
 
-    A long mean is seen only a few times in the `of` seconds of a warm-up, so its own variance is
-    pooled with the peers', and never less than the peers' times how much noisier than they the
-    cell's samples are.
+    A long mean is seen only a few times in a warm-up, so its own variance is pooled with the
+    peers', and never less than the peers' times how much noisier than they the cell's samples are.
     """
-    gain = np.float32(1 - np.exp(-step / looks_at))
+    gain = np.float32(1 - np.exp(-step / constant))
     mean = np.zeros_like(apart[0])
     squares = np.zeros_like(mean)
     limit = np.full_like(mean, np.inf)
@@ -113,9 +109,10 @@ def _smoothed(
         if number % _LIMIT_EVERY == 0:
             limit = np.maximum(9 * np.square(_wide(peers.deviation(mean), mean)), _TINY_VARIANCE)
         squares += np.minimum(np.square(mean), limit)
-    own = squares / np.float32(max(len(apart), 1))
+    count = _present(apart)
+    own = squares / np.maximum(count, np.float32(1))
     pooled = _typical(own, peers)
-    looks = np.float32(max(of, step) / (2 * looks_at))
+    looks = count * np.float32(step / (2 * constant))
     variance = (looks * own + POOLED_LOOKS * pooled) / (looks + POOLED_LOOKS)
     variance = np.maximum(variance, pooled * noisiness)
     variance = np.maximum(variance, _TINY_VARIANCE).astype(np.float32)

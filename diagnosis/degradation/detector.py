@@ -41,7 +41,7 @@ class Detector:
 
     name: str = "peer-shift"
     fast_s: float = 30.0
-    slow_s: float = 240.0
+    slow_s: float = 180.0
     warmup_s: float = 600.0
     memory_s: float = 1200.0
     hold_s: float = 50.0
@@ -60,6 +60,7 @@ class Detector:
     activity_rest_s: float = 180.0
     stall_s: float = 120.0
     uneven: float = 0.35
+    even: float = 0.05
 
     def __call__(self, window: MetricWindow) -> Judgement:
         return self.judge(window)
@@ -150,7 +151,7 @@ class Detector:
         )
         values = past.values[:, peers.order]
         scaling = fit_scaling(values, panel.definitions)
-        return learn(panel, scaling, values, past.time, Pace(self.fast_s, self.slow_s, past.span))
+        return learn(panel, scaling, values, past.time, Pace(self.fast_s, self.slow_s))
 
     def advance(self, state: Watch, tick: MetricWindow) -> tuple[Watch, Judgement]:
         """Take in the samples that came since; the state is changed in place and handed back.
@@ -211,6 +212,7 @@ class Detector:
             activity_rest_s=self.activity_rest_s,
             stall_s=self.stall_s,
             uneven=self.uneven,
+            even=self.even,
         )
 
 
