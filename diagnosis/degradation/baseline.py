@@ -110,7 +110,7 @@ def _smoothed(
             limit = np.maximum(9 * np.square(_wide(peers.deviation(mean), mean)), _TINY_VARIANCE)
         squares += np.minimum(np.square(mean), limit)
     count = _present(apart)
-    own = squares / np.maximum(count, np.float32(1))
+    own: FloatArray = (squares / np.maximum(count, 1)).astype(np.float32)
     pooled = _typical(own, peers)
     looks = count * np.float32(step / (2 * constant))
     variance = (looks * own + POOLED_LOOKS * pooled) / (looks + POOLED_LOOKS)
