@@ -10,9 +10,6 @@ from aegis_web.health import health
 from incidents.api.viewsets.problems import NothingHere
 from incidents.views.account import PasswordChange
 
-admin.site.site_header = admin.site.site_title = "Aegis"
-admin.site.index_title = "Knowledge, people and records"
-
 api: list[URLPattern | URLResolver] = [
     path("", include("incidents.api.urls")),
     path("", include("diagnosis.api.urls")),
