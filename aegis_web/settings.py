@@ -59,14 +59,14 @@ CSRF_TRUSTED_ORIGINS = env.list("AEGIS_TRUSTED_ORIGINS", default=[])
 SERVED_OVER_TLS = env.bool("AEGIS_TLS", default=False)
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "aegis_web.admin_config.SettingsConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
-    "axes",
+    "aegis_web.admin_config.LogInAttemptsConfig",
     "csp",
     "django_filters",
     "django_htmx",
@@ -161,6 +161,7 @@ CONTENT_SECURITY_POLICY = {
 # Language and time: stored in UTC, shown in the viewer's zone by the browser.
 LANGUAGE_CODE = "en-gb"
 USE_I18N = False
+FORMAT_MODULE_PATH = "aegis_web.formats"
 TIME_ZONE = "UTC"
 USE_TZ = True
 

@@ -7,6 +7,7 @@ from django.contrib import admin
 from django.db.models import Model
 from django.http import HttpRequest
 
+from diagnosis.admin.escalation import EscalationField
 from diagnosis.models import FaultType, Signature, TaxonomyVersion
 from diagnosis.services import taxonomy
 from incidents.admin.base import ReadOnly, actor_of
@@ -40,7 +41,7 @@ class KnowledgeAdmin(admin.ModelAdmin[Any]):
         self._keep_version(request, f"{name} deleted")
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        if obj is not None and getattr(obj, "shipped", False):
+        if obj is None or getattr(obj, "shipped", False):
             return False
         return super().has_delete_permission(request, obj)
 
@@ -76,6 +77,10 @@ class SignatureForm(forms.ModelForm[Signature]):
 
     examples = LinesField(
         required=False, help_text="Lines that the pattern must match, one a line."
+    )
+    escalates = EscalationField(label="When it repeats")
+    escalation_idea = EscalationField(
+        label="Idea, switched off", help_text="The same, kept for later: it has no effect."
     )
 
 
