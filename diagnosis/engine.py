@@ -19,8 +19,11 @@ from diagnosis.readers.errors import UnreadableEvidence
 from diagnosis.readers.flight_recorder import read_dumps
 from diagnosis.readers.kinds import kind_of
 from diagnosis.readers.placement import read_placement
-from diagnosis.taxonomy.ruleset import Taxonomy
+from diagnosis.taxonomy.ruleset import Taxonomy, rules_version
+from diagnosis.taxonomy.suppression import Suppression
 from diagnosis.triage.procedure import triage
+from diagnosis.triage.settings import TriageSettings
+from diagnosis.triage.suppressed import without_maintenance
 
 #: A placement larger than this (bytes) is refused: 16,384 ranks take about 3 MB.
 PLACEMENT_MAX_BYTES = 64 * 1024**2
@@ -41,17 +44,20 @@ def diagnose(
     *,
     placement: Placement | None = None,
     taxonomy: Taxonomy | None = None,
+    suppression: Suppression = Suppression(),  # noqa: B008 - frozen
 ) -> Diagnosis:
     """Judge all evidence of one broken job.
 
     `placement` wins over a placement file among the evidence; without a `taxonomy` the shipped one
-    is used. Evidence that cannot be read ends in `skipped` with its reason and never raises;
-    `judged` is False when nothing at all could be judged.
+    is used. What `suppression` silences is told and not judged. Evidence that cannot be read ends
+    in `skipped` with its reason and never raises; `judged` is False when nothing at all could be
+    judged.
     """
     rules = taxonomy or Taxonomy.default()
     given = sort_by_kind(evidence)
     known = placement or given.placement
-    logs = triage(given.logs, taxonomy=rules, placement=known)
+    settings = TriageSettings(suppression=suppression)
+    logs = triage(given.logs, taxonomy=rules, placement=known, settings=settings)
     dumps, unread = read_dumps(given.dumps)
     progress: CollectiveProgress | None = None
     conclusions: list[Conclusion] = [logs.conclusion] if logs.conclusion else []
@@ -59,8 +65,9 @@ def diagnose(
         located, progress = localise(dumps, placement=known, ended_ranks=logs.ended_ranks)
         conclusions.append(located)
     skipped = tuple(sorted({*given.skipped, *logs.skipped, *unread}, key=lambda item: item.file))
-    answer = fuse(conclusions, skipped=skipped, taxonomy_version=rules.version)
-    return _with_picture(answer, progress, dumps)
+    version = rules_version(rules, suppression.rules)
+    answer = fuse(conclusions, skipped=skipped, taxonomy_version=version)
+    return _with_picture(without_maintenance(answer, suppression), progress, dumps)
 
 
 def _with_picture(
