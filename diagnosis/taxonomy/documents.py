@@ -23,8 +23,15 @@ SECTIONS = {
     "maintenance": "maintenance window",
 }
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+_SAFE_DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 _HEAD = "# Fault taxonomy of Aegis. Read it back with `manage.py taxonomy import FILE --dry-run`.\n"
+
+
+class _Dumper(_SAFE_DUMPER):  # type: ignore[misc] - either of two classes
+    """Writes every text out, where two rows share it as well."""
+
+    def ignore_aliases(self, data: object) -> bool:
+        return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +57,7 @@ def to_yaml(book: Rulebook) -> str:
         rows = getattr(book, section)
         if rows:
             parts[section] = [dict(row) for row in rows]
-    text: str = yaml.dump(parts, Dumper=_DUMPER, sort_keys=False, allow_unicode=True, width=10_000)
+    text: str = yaml.dump(parts, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=10_000)
     return _HEAD + text
 
 
