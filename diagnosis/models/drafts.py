@@ -27,6 +27,7 @@ class TaxonomyDraft(models.Model):
     """
 
     edited_by: ClassVar[Capability] = Capability.EDIT_TAXONOMY
+    read_by: ClassVar[Capability] = Capability.EDIT_TAXONOMY
 
     author = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="taxonomy_drafts"
@@ -44,6 +45,8 @@ class TaxonomyDraft(models.Model):
 
     class Meta:
         ordering = ["-updated_at", "-id"]
+        verbose_name = "draft in the workbench"
+        verbose_name_plural = "taxonomy workbench"
         constraints = [
             models.UniqueConstraint(
                 fields=["author"],

@@ -27,7 +27,7 @@ _SAFE_DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 _HEAD = "# Fault taxonomy of Aegis. Read it back with `manage.py taxonomy import FILE --dry-run`.\n"
 
 
-class _Dumper(_SAFE_DUMPER):  # type: ignore[misc] - either of two classes
+class _Dumper(_SAFE_DUMPER):  # type: ignore[misc]
     """Writes every text out, where two rows share it as well."""
 
     def ignore_aliases(self, data: object) -> bool:
