@@ -6,6 +6,7 @@ from django.db import models
 from django.utils import timezone
 
 from diagnosis.models.drafts import TaxonomyDraft
+from diagnosis.models.knowledge import TaxonomyVersion
 from incidents.models import Incident
 from incidents.roles import Capability
 
@@ -25,18 +26,17 @@ class Replay(models.Model):
 
     Incidents are taken from the newest back; `position` is the key of the last one that was
     judged. A worker holds the row under a lease for one slice of the work at a time, so that
-    diagnoses never wait for long. `signatures` are all rows as the draft had them when the replay
-    was asked for; `from_version` and `to_version` the rules before and after, without what a
-    single cluster does differently (which both sides have).
+    diagnoses never wait for long. `base` are the rules before, `changes` those of the draft when
+    the replay was asked for. `attempts` counts the workers that were lost at one incident.
     """
 
     edited_by: ClassVar[Capability] = Capability.EDIT_TAXONOMY
+    read_by: ClassVar[Capability] = Capability.EDIT_TAXONOMY
 
     draft = models.ForeignKey(TaxonomyDraft, on_delete=models.CASCADE, related_name="replays")
     draft_revision = models.PositiveIntegerField()
-    signatures = models.JSONField()
-    from_version = models.CharField(max_length=64)
-    to_version = models.CharField(max_length=64)
+    base = models.ForeignKey(TaxonomyVersion, on_delete=models.PROTECT, related_name="+")
+    changes = models.JSONField()
     days = models.PositiveIntegerField()
     since = models.DateTimeField()
     requested_by = models.CharField(max_length=200)
@@ -48,7 +48,7 @@ class Replay(models.Model):
     finished_at = models.DateTimeField(null=True, blank=True)
     lease_owner = models.CharField(max_length=200, blank=True)
     lease_expires_at = models.DateTimeField(null=True, blank=True)
-    attempts = models.PositiveIntegerField("times that a worker was lost", default=0)
+    attempts = models.PositiveIntegerField("workers lost at one incident", default=0)
     error = models.TextField(blank=True)
 
     total = models.PositiveIntegerField("incidents to judge", default=0)
@@ -79,6 +79,11 @@ class Replay(models.Model):
     @property
     def is_over(self) -> bool:
         return self.state in {ReplayState.DONE, ReplayState.FAILED, ReplayState.CANCELLED}
+
+    @property
+    def is_of_today(self) -> bool:
+        """Whether it judged what the draft holds now."""
+        return self.draft_revision == self.draft.revision
 
 
 class ReplayDifference(models.Model):
