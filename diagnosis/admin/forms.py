@@ -4,7 +4,7 @@ from typing import Any
 
 from django import forms
 
-from diagnosis.models import FaultType, MaintenanceWindow, Signature
+from diagnosis.models import FaultType, IgnoreRule, MaintenanceWindow, Signature
 
 
 class WhyForm(forms.ModelForm[Any]):
@@ -59,8 +59,47 @@ class FaultTypeForm(WhyForm):
         exclude = ()  # noqa: DJ006 - all that the admin site leaves editable
 
 
-class MaintenanceForm(WhyForm):
-    """Hosts are written one a line."""
+class InstantField(forms.DateTimeField):
+    """A time in UTC, in one field that browsers know."""
+
+    widget = forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
+
+
+class SiteRuleForm(WhyForm):
+    """A rule that has a reason of its own, which the version keeps where nothing else is said."""
+
+    why = forms.CharField(
+        label="Why now",
+        max_length=500,
+        required=False,
+        help_text="Of this change. Left empty, the reason of the rule stands for it.",
+        widget=forms.TextInput(attrs={"class": "vTextField"}),
+    )
+
+    def clean(self) -> dict[str, Any] | None:
+        given = super().clean()
+        if not self.cleaned_data.get("why"):
+            self.cleaned_data["why"] = self.cleaned_data.get("reason", "")
+        return given
+
+
+class IgnoreForm(SiteRuleForm):
+    """When it expires is a time in UTC."""
+
+    expires_at = InstantField(
+        label="Expires (UTC)", help_text="It counts for incidents that began before that."
+    )
+
+    class Meta:
+        model = IgnoreRule
+        exclude = ()  # noqa: DJ006 - all that the admin site leaves editable
+
+
+class MaintenanceForm(SiteRuleForm):
+    """Hosts are written one a line; times are in UTC."""
+
+    starts_at = InstantField(label="From (UTC)")
+    ends_at = InstantField(label="Until (UTC)")
 
     hosts = LinesField(
         required=False,

@@ -7,7 +7,7 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.utils import timezone
 
-from diagnosis.admin.forms import MaintenanceForm, WhyForm
+from diagnosis.admin.forms import IgnoreForm, MaintenanceForm, SiteRuleForm
 from diagnosis.admin.knowledge import Versioned
 from diagnosis.models import IgnoreRule, MaintenanceWindow, SignatureOverride
 
@@ -19,11 +19,10 @@ _IGNORE_FOR = timedelta(days=30)
 class SignatureOverrideAdmin(Versioned):
     """What one cluster does differently with a signature."""
 
-    form = WhyForm
+    form = SiteRuleForm
     list_display = ("signature", "cluster", "disabled", "fault_class", "action", "priority")
     list_filter = ("cluster", "disabled")
     search_fields = ("signature__code", "reason")
-    autocomplete_fields = ("signature",)
     list_select_related = ("signature", "cluster")
 
 
@@ -31,11 +30,10 @@ class SignatureOverrideAdmin(Versioned):
 class IgnoreRuleAdmin(Versioned):
     """What is left out on a host or in a cluster, and until when."""
 
-    form = WhyForm
+    form = IgnoreForm
     list_display = ("__str__", "cluster", "host", "reason", "expires_at", "counts")
     list_filter = ("cluster", "expires_at")
     search_fields = ("signature__code", "pattern", "host", "reason")
-    autocomplete_fields = ("signature",)
     list_select_related = ("signature", "cluster")
 
     @admin.display(boolean=True, description="still counts")

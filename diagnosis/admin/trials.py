@@ -30,8 +30,8 @@ _others: OrderedDict[Key, Taxonomy] = OrderedDict()
 _KEPT = 4
 
 
-def answer(given: Mapping[str, str], draft: TaxonomyDraft | None) -> tuple[dict[str, object], int]:
-    """The trial as JSON data with its status: 200, or 422 with what is wrong by field.
+def answer(given: Mapping[str, str], draft: TaxonomyDraft | None) -> dict[str, object]:
+    """The trial as JSON data, or `errors`: what is wrong, by field.
 
     Only what decides a match has to be filled in; the rest can wait until the row is saved.
     """
@@ -40,12 +40,12 @@ def answer(given: Mapping[str, str], draft: TaxonomyDraft | None) -> tuple[dict[
     wrong = {name: form.errors[name] for name in _DECISIVE if name in form.errors}
     if wrong:
         told = {name: " ".join(str(text) for text in texts) for name, texts in wrong.items()}
-        return {"errors": told}, 422
+        return {"errors": told}
     decisive = {name: form.cleaned_data[name] for name in (*_DECISIVE, "enabled", "examples")}
     code = form.cleaned_data.get("code") or "this-signature"
     signature = signature_from_row({**_FILLING, **decisive, "code": code}, "signature")
     text = given.get("text", "")[: 2 * MAX_BYTES]
-    return asdict(try_out(signature, _without(code, draft), text)), 200
+    return asdict(try_out(signature, _without(code, draft), text))
 
 
 def _without(code: str, draft: TaxonomyDraft | None) -> Taxonomy:

@@ -136,6 +136,7 @@ class WorkbenchAdmin(ReadOnly):
                 word in f"{row['code']} {row['title']} {row['pattern']}".lower() for word in wanted
             )
         ]
+        rows.sort(key=lambda row: -len({*wanted} & {*str(row["code"]).split("-")}))
         return rows[:_FOUND]
 
     def edit(self, request: HttpRequest, code: str = "") -> HttpResponse:
@@ -184,8 +185,7 @@ class WorkbenchAdmin(ReadOnly):
     def try_out(self, request: HttpRequest) -> HttpResponse:
         """The signature in the form against a text, as JSON."""
         mine = drafts.open_draft_of(request.user)  # type: ignore[arg-type]
-        answer, status = trials.answer(request.POST, mine)
-        return JsonResponse(answer, status=status)
+        return JsonResponse(trials.answer(request.POST, mine))
 
     def take_back(self, request: HttpRequest, pk: int) -> HttpResponse:
         draft = get_object_or_404(TaxonomyDraft, pk=pk)

@@ -141,15 +141,20 @@ def _verdict(candidate: _Candidate, match: Match | None, hit: _Hit | None) -> tu
     """Whether the signature on trial wins, and why it does or doesn't."""
     mine = candidate.signature
     if hit is None:
-        also = f"; {', '.join(match.also)} match as well" if match and match.also else ""
-        priority = f"priority {match.signature.priority}" if match else ""
-        return False, f"this signature does not match; {priority}{also}"
+        return False, "this signature does not match" + (_rivals(match) if match else "")
     if match is None:
         return True, f"the only one that matches; priority {mine.priority}"
     other = match.signature
     wins = _rank(mine) < _rank(other)
     first, second = (mine, other) if wins else (other, mine)
     return wins, f"{first.code} {_reason(first, second)} {second.code}"
+
+
+def _rivals(match: Match) -> str:
+    """Of several that match, why the best wins."""
+    if not match.also:
+        return ""
+    return f"; above {', '.join(match.also)} by its priority {match.signature.priority}"
 
 
 def _reason(first: Signature, second: Signature) -> str:

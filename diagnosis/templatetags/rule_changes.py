@@ -1,5 +1,6 @@
 """Changes of rules as people read them."""
 
+import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
@@ -12,6 +13,8 @@ register = template.Library()
 
 #: Texts longer than this are not compared piece by piece.
 _MAX_LENGTH = 4000
+#: Words are compared whole, everything else character by character.
+_WORDS = re.compile(r"\w+|\W")
 
 
 @register.filter
@@ -34,7 +37,10 @@ def pieces(change: FieldChange) -> Sequence[tuple[str, str, str]]:
     before, after = shown_value(change.before), shown_value(change.after)
     if len(before) > _MAX_LENGTH or len(after) > _MAX_LENGTH:
         return [("replace", before, after)]
-    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    old, new = _WORDS.findall(before), _WORDS.findall(after)
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
     if matcher.ratio() < 0.5:
         return [("replace", before, after)]
-    return [(tag, before[i:j], after[k:m]) for tag, i, j, k, m in matcher.get_opcodes()]
+    return [
+        (tag, "".join(old[i:j]), "".join(new[k:m])) for tag, i, j, k, m in matcher.get_opcodes()
+    ]

@@ -6,22 +6,9 @@ from django.urls import reverse
 from diagnosis.models import Signature, TaxonomyVersion
 from diagnosis.services import taxonomy
 from incidents.choices import Role
-from tests.diagnosis.services.test_taxonomy import OTHER, ROW
-from tests.factories import UserFactory, actor
+from tests.factories import UserFactory
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def signature() -> Signature:
-    taxonomy.load_shipped(actor=actor(Role.ADMIN), shipped=[ROW, OTHER])
-    return Signature.objects.get(code="oom")
-
-
-@pytest.fixture
-def taxonomist(client):
-    client.force_login(UserFactory(username="tess", role=Role.TAXONOMIST))
-    return client
 
 
 def form(signature: Signature, **changes: str) -> dict[str, str]:
