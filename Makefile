@@ -5,7 +5,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 BIN := .venv/bin
 UV := $(shell command -v uv 2>/dev/null)
 
-.PHONY: help setup run demo test test-postgres verify check format lock openapi screenshots clean
+.PHONY: help setup run demo test test-postgres verify check bench-detect accuracy format lock openapi screenshots clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -51,6 +51,12 @@ check: .venv/ready-to-test ## lint, types, import contracts, templates, migratio
 	@$(BIN)/mypy .
 	@$(BIN)/python manage.py makemigrations --check --dry-run -v 0
 	@$(BIN)/python manage.py check
+
+bench-detect: .venv/ready-to-run ## detectors side by side on simulated fleets (peers: requirements-bench.in)
+	@$(BIN)/python -m benchmarks.bench_detect
+
+accuracy: .venv/ready-to-run ## precision, recall and top-1 of the detector per fault kind
+	@$(BIN)/python -m benchmarks.accuracy
 
 format: .venv/ready-to-test ## put code and templates in the house's form
 	@$(BIN)/ruff check -q --fix . || true

@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 
 from diagnosis.collectives.picture import progress_picture
 from diagnosis.collectives.procedure import localise
+from diagnosis.collectives.reports import localise_counters
 from diagnosis.core.collectives import CollectiveProgress, RankDump
 from diagnosis.core.diagnosis import Conclusion, Diagnosis, Skipped
 from diagnosis.core.evidence import Evidence
 from diagnosis.core.placement import Placement
 from diagnosis.core.words import EvidenceKind
 from diagnosis.fusion import fuse
+from diagnosis.readers.collective_reports import read_collective_reports
 from diagnosis.readers.compression import decompressed
 from diagnosis.readers.errors import UnreadableEvidence
 from diagnosis.readers.flight_recorder import read_dumps
@@ -45,24 +47,31 @@ def diagnose(
     placement: Placement | None = None,
     taxonomy: Taxonomy | None = None,
     suppression: Suppression = Suppression(),  # noqa: B008 - frozen
+    now: float | None = None,
 ) -> Diagnosis:
     """Judge all evidence of one broken job.
 
     `placement` wins over a placement file among the evidence; without a `taxonomy` the shipped one
-    is used. What `suppression` silences is told and not judged. Evidence that cannot be read ends
-    in `skipped` with its reason and never raises; `judged` is False when nothing at all could be
-    judged.
+    is used. What `suppression` silences is told and not judged. `now` (seconds since the epoch)
+    gives time stamps without a year theirs. Evidence that cannot be read ends in `skipped` with its
+    reason and never raises; `judged` is False when nothing at all could be judged.
     """
     rules = taxonomy or Taxonomy.default()
     given = sort_by_kind(evidence)
     known = placement or given.placement
-    settings = TriageSettings(suppression=suppression)
+    settings = TriageSettings(now=now, suppression=suppression)
     logs = triage(given.logs, taxonomy=rules, placement=known, settings=settings)
     dumps, unread = read_dumps(given.dumps)
     progress: CollectiveProgress | None = None
     conclusions: list[Conclusion] = [logs.conclusion] if logs.conclusion else []
+    reports = read_collective_reports(given.logs)
+    counted = localise_counters(reports, placement=known, ended_ranks=logs.ended_ranks)
+    if counted:
+        conclusions.append(counted)
     if dumps:
-        located, progress = localise(dumps, placement=known, ended_ranks=logs.ended_ranks)
+        located, progress = localise(
+            dumps, placement=known, ended_ranks=logs.ended_ranks, reports=reports
+        )
         conclusions.append(located)
     skipped = tuple(sorted({*given.skipped, *logs.skipped, *unread}, key=lambda item: item.file))
     version = rules_version(rules, suppression.rules)

@@ -94,9 +94,16 @@ def _rung(item: Conclusion, others: Sequence[Conclusion]) -> int:
         return 4
     if any(suspect.role is Role.CULPRIT for suspect in item.suspects):
         return 3
-    if cls not in {VerdictClass.UNKNOWN, VerdictClass.HEALTHY}:
-        return 2
-    return 1 if cls is VerdictClass.UNKNOWN else 0
+    if cls is VerdictClass.HEALTHY:
+        return 2 if _only_hints(others) else 0
+    return 1 if cls is VerdictClass.UNKNOWN or _only_hints([item]) else 2
+
+
+def _only_hints(conclusions: Sequence[Conclusion]) -> bool:
+    """Wear that nobody felt (a corrected error, a warm part) does not outweigh ranks that move."""
+    return bool(conclusions) and all(
+        item.verdict.cls is VerdictClass.DEGRADATION and not item.decisive for item in conclusions
+    )
 
 
 def _agree(one: Conclusion, other: Conclusion) -> bool:

@@ -126,43 +126,34 @@ def deadlock_verdict(
     case: Case, merged: Merged, graph: WaitGraph, trace: Sequence[str]
 ) -> Conclusion:
     """A circle of waits: some ranks use two communicators in another order than the rest."""
-    at = {rank: case.progress.waiting[rank] for rank in graph.cycle}
-    places = Counter((op.communicator, op.seq) for op in at.values())
-    most = max(places.values())
-    minority = [r for r, op in at.items() if places[op.communicator, op.seq] < most]
-    if not minority or list(places.values()).count(most) > 1:
-        minority = _left_own_pattern(merged, graph.cycle)
-    named = minority if 0 < len(minority) < len(at) else list(at)
-    decided = len(named) < len(at)
-    rest = [rank for rank in at if rank not in named] or named
-    summary = (
-        f"Deadlock by call order: {ranks_text(named)}{on_hosts(case, named)} "
-        f"{'waits' if len(named) == 1 else 'wait'} in {_first_place(case, named)} while "
-        f"{ranks_text(rest)} wait in {_first_place(case, rest)}, each for the other."
-    )
+    named = _odd_in_circle(case, merged, graph)
+    decided = len(named) < len(graph.cycle)
+    rest = [rank for rank in graph.cycle if rank not in named] or named
     score = (0.95 if len(named) == 1 else 0.85) if decided else 1.0 / len(named)
     role = Role.CULPRIT if decided else Role.POSSIBLE
-    suspects = []
-    for rank in sorted(named):
-        text = f"rank {rank} is already in {waits_in(case.progress, at[rank])}"
-        proof = [operation_finding(case, at[rank], text)]
-        other = at[rest[0]]
-        if other.rank != rank:
-            before = f"rank {other.rank} is still in {waits_in(case.progress, other)}"
-            proof.append(operation_finding(case, other, before, rank=rank))
-        suspects.append(Suspect(case.target(rank), score, role, ORDER, tuple(proof)))
-    code = call_site(at[min(named)].frames) or "the user's code"
+    waiting = case.progress.waiting
+    code = call_site(waiting[min(named)].frames) or "the user's code"
     return conclusion(
         case,
         kind=IncidentKind.HANG,
         cls=VerdictClass.USER,
-        summary=summary,
+        summary=(
+            f"Deadlock by call order: {ranks_text(named)}{on_hosts(case, named)} "
+            f"{'waits' if len(named) == 1 else 'wait'} in {_first_place(case, named)} while "
+            f"{ranks_text(rest)} wait in {_first_place(case, rest)}, each for the other."
+        ),
         confidence=score if decided else 0.8,
         trace=(
             *trace,
             f"the waits of {ranks_text(graph.cycle)} form a circle without an end: call order",
         ),
-        suspects=[*suspects, *victims(case, set(case.progress.waiting) - set(named))],
+        suspects=[
+            *(
+                Suspect(case.target(rank), score, role, ORDER, _order_proof(case, rank, rest[0]))
+                for rank in named
+            ),
+            *victims(case, set(waiting) - set(named)),
+        ],
         recommendations=[
             Recommendation(
                 Action.FIX_CODE,
@@ -172,6 +163,27 @@ def deadlock_verdict(
         ],
         decisive=True,
     )
+
+
+def _odd_in_circle(case: Case, merged: Merged, graph: WaitGraph) -> list[int]:
+    """The minority of the circle, else who left its own pattern; all ranks when neither tells."""
+    at = {rank: case.progress.waiting[rank] for rank in graph.cycle}
+    places = Counter((op.communicator, op.seq) for op in at.values())
+    most = max(places.values())
+    odd = [rank for rank, op in at.items() if places[op.communicator, op.seq] < most]
+    if not odd or list(places.values()).count(most) > 1:
+        odd = _left_own_pattern(merged, graph.cycle)
+    return sorted(odd) if 0 < len(odd) < len(at) else list(graph.cycle)
+
+
+def _order_proof(case: Case, rank: int, other: int) -> tuple[Finding, ...]:
+    own, others = case.progress.waiting[rank], case.progress.waiting[other]
+    text = f"rank {rank} is already in {waits_in(case.progress, own)}"
+    proof = [operation_finding(case, own, text)]
+    if other != rank:
+        before = f"rank {other} is still in {waits_in(case.progress, others)}"
+        proof.append(operation_finding(case, others, before, rank=rank))
+    return tuple(proof)
 
 
 def _first_place(case: Case, ranks: Sequence[int]) -> str:

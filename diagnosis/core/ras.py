@@ -22,7 +22,7 @@ class RasProcess:
 
 
 @dataclass(frozen=True, slots=True)
-class RasRank:
+class RasMember:
     """A rank that answered: `rank` counts within its communicator.
 
     `init_state` is 0 once the communicator is ready there, `async_error` an `ncclResult_t`.
@@ -59,7 +59,7 @@ class RasCommunicator:
 
     name: str
     size: int
-    ranks: tuple[RasRank, ...] = ()
+    ranks: tuple[RasMember, ...] = ()
     lost: tuple[LostRank, ...] = ()
 
 
@@ -67,10 +67,12 @@ class RasCommunicator:
 class RasStatus:
     """One answer. `timeouts` counts the parts of the job that RAS gave up waiting for.
 
-    `taken_at` is the answering host's local time without its zone. `notes` say what is weak.
+    `lost` are processes that did not answer and whose ranks are not told (rank -1). `taken_at` is
+    the answering host's local time without its zone. `notes` say what is weak.
     """
 
     communicators: tuple[RasCommunicator, ...] = ()
+    lost: tuple[LostRank, ...] = ()
     nccl_version: str = ""
     taken_at: str = ""
     timeouts: int = 0

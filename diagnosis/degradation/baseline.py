@@ -1,11 +1,13 @@
 """The warm-up: each host's own past, learned from the first stretch of a window."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from diagnosis.core.metrics import FloatArray, TimeArray
-from diagnosis.degradation.peers import MAD_TO_DEVIATION, Peers, row_median
+from diagnosis.degradation.peers import MAD_TO_DEVIATION, Peers, median_over_time, row_median
 from diagnosis.degradation.recent import Recent
 from diagnosis.degradation.scaling import Scaling
 from diagnosis.degradation.state import Common, Jumps, Panel, Smoothed, Watch
@@ -18,6 +20,8 @@ SMALL_GROUP = 24
 OFFSET_SAMPLES = 30
 #: No cell counts as noisier than its peers by more than this factor (of variances).
 MAX_NOISINESS = 25.0
+#: No distance in the warm-up counts for more than this many typical deviations.
+GLITCH = 12.0
 _LIMIT_EVERY = 5
 _TINY_VARIANCE = 1e-12
 
@@ -39,17 +43,18 @@ def learn(panel: Panel, scaling: Scaling, values: FloatArray, time: TimeArray, p
     Offsets are medians over time, so that a fault that begins late in the warm-up does not become
     the norm. Variances are those that both means really had, pooled with the peers'.
     """
+    peers = panel.peers
     ticks = _calmed(
         [scaling(np.ascontiguousarray(values[:, :, i])) for i in range(len(time))], scaling
     )
-    scaled = np.stack(ticks, axis=-1)
-    some = slice(None, None, max(1, len(ticks) // OFFSET_SAMPLES))
-    own = _median_over_time(scaled[:, :, some])
-    peers = [panel.peers.median(tick - own) for tick in ticks]
-    together = np.stack(peers, axis=-1)
-    offset = _median_over_time((scaled - together)[:, :, some])
-    usual = np.stack([panel.peers.median(tick - offset) for tick in ticks], axis=-1)
-    apart = scaled - offset[:, :, None] - usual
+    some = ticks[:: max(1, len(ticks) // OFFSET_SAMPLES)]
+    own = median_over_time(np.stack(some, axis=-1))
+    offset = median_over_time(np.stack([tick - peers.median(tick - own) for tick in some], axis=-1))
+    moved = [tick - offset for tick in ticks]
+    usual = [peers.median(tick) for tick in moved]
+    apart = [tick - together for tick, together in zip(moved, usual, strict=True)]
+    apart = _limited(apart, peers)
+    noisiness = _noisiness(apart, peers)
     step = float(np.median(np.diff(time))) if len(time) > 1 else 1.0
     return Watch(
         panel=panel,
@@ -57,12 +62,12 @@ def learn(panel: Panel, scaling: Scaling, values: FloatArray, time: TimeArray, p
         start=float(time[0]),
         time=float(time[-1]),
         offset=offset,
-        age=np.count_nonzero(np.isfinite(scaled), axis=-1).astype(np.float32) * np.float32(step),
+        age=np.float32(step) * _present(ticks),
         jumps=_jumps(apart) if len(set(panel.hosts)) < SMALL_GROUP else None,
         recent=Recent(*(ticks[-1].copy() for _ in range(2))),
-        fast=_smoothed(apart, panel.peers, step, pace.fast, pace.warmup),
-        slow=_smoothed(apart, panel.peers, step, pace.slow, pace.warmup),
-        common=_common(usual, _median_over_time(usual), step, pace.fast),
+        fast=_smoothed(apart, noisiness, peers, step, looks_at=pace.fast, of=pace.warmup),
+        slow=_smoothed(apart, noisiness, peers, step, looks_at=pace.slow, of=pace.warmup),
+        common=_common(np.stack(usual, axis=-1), step, pace.fast),
     )
 
 
@@ -75,43 +80,39 @@ def _wide(column: FloatArray, like: FloatArray) -> FloatArray:
     return np.broadcast_to(column, like.shape)
 
 
-def _median_over_time(values: FloatArray) -> FloatArray:
-    """Median over the last axis, NaN where nothing is present."""
-    ordered = np.sort(values, axis=-1)
-    present = np.count_nonzero(~np.isnan(ordered), axis=-1)[..., None]
-    middle = np.maximum(present - 1, 0) // 2
-    upper = np.minimum(present // 2, values.shape[-1] - 1)
-    low = np.take_along_axis(ordered, middle, axis=-1)
-    high = np.take_along_axis(ordered, upper, axis=-1)
-    return np.where(present > 0, (low + high) / 2, np.nan)[..., 0].astype(np.float32)
-
-
 def _smoothed(
-    apart: FloatArray, peers: Peers, step: float, constant: float, warmup: float
+    apart: Sequence[FloatArray],
+    noisiness: FloatArray,
+    peers: Peers,
+    step: float,
+    *,
+    looks_at: float,
+    of: float,
 ) -> Smoothed:
-    """The mean that the warm-up leaves behind, and the variance that such a mean usually has.
+    """The mean over `looks_at` seconds that a warm-up leaves behind, and its usual variance.
 
-    A long mean is seen only a few times in a warm-up, so its own variance is pooled with the
-    peers', and never less than the peers' times how much noisier than they the cell's samples are.
+    A long mean is seen only a few times in the `of` seconds of a warm-up, so its own variance is
+    pooled with the peers', and never less than the peers' times how much noisier than they the
+    cell's samples are.
     """
-    gain = np.float32(1 - np.exp(-step / constant))
-    mean = np.zeros(apart.shape[:2], dtype=np.float32)
-    squares, count = np.zeros_like(mean), np.zeros_like(mean)
+    gain = np.float32(1 - np.exp(-step / looks_at))
+    mean = np.zeros_like(apart[0])
+    squares = np.zeros_like(mean)
     limit = np.full_like(mean, np.inf)
-    for tick in range(apart.shape[-1]):
-        change = gain * (apart[:, :, tick] - mean)
-        present = np.isfinite(change)
-        change[~present] = 0.0
+    for number, tick in enumerate(apart):
+        change = tick - mean
+        change *= gain
+        if bool(np.isnan(change.min())):
+            change[np.isnan(change)] = 0.0
         mean += change
-        if tick % _LIMIT_EVERY == 0:
+        if number % _LIMIT_EVERY == 0:
             limit = np.maximum(9 * np.square(_wide(peers.deviation(mean), mean)), _TINY_VARIANCE)
-        squares += np.minimum(np.square(mean), limit) * present
-        count += present
-    own = squares / np.maximum(count, 1)
+        squares += np.minimum(np.square(mean), limit)
+    own = squares / np.float32(max(len(apart), 1))
     pooled = _typical(own, peers)
-    looks = np.float32(max(warmup, step) / (2 * constant))
+    looks = np.float32(max(of, step) / (2 * looks_at))
     variance = (looks * own + POOLED_LOOKS * pooled) / (looks + POOLED_LOOKS)
-    variance = np.maximum(variance, pooled * _noisiness(apart, peers))
+    variance = np.maximum(variance, pooled * noisiness)
     variance = np.maximum(variance, _TINY_VARIANCE).astype(np.float32)
     usual = np.sqrt(variance)
     run = np.zeros_like(mean)
@@ -123,16 +124,37 @@ def _typical(variance: FloatArray, peers: Peers) -> FloatArray:
     return np.square(_wide(peers.median(np.sqrt(variance)), variance))
 
 
-def _noisiness(apart: FloatArray, peers: Peers) -> FloatArray:
+def _present(ticks: Sequence[FloatArray]) -> FloatArray:
+    """How many samples of each cell are there, (metrics, entities)."""
+    count = np.full_like(ticks[0], len(ticks))
+    for tick in ticks:
+        if bool(np.isnan(tick.min())):
+            count -= np.isnan(tick)
+    return count
+
+
+def _limited(apart: Sequence[FloatArray], peers: Peers) -> list[FloatArray]:
+    """Distances cut off far beyond what is typical, so that a glitch leaves no trace."""
+    typical = [np.square(_wide(peers.deviation(tick), tick)) for tick in apart]
+    present = [np.isfinite(tick) for tick in typical]
+    total = np.sum([np.nan_to_num(tick) for tick in typical], axis=0)
+    usual = total / np.maximum(np.sum(present, axis=0), 1)
+    reach = GLITCH * np.sqrt(np.maximum(usual, _TINY_VARIANCE))
+    return [np.clip(tick, -reach, reach).astype(np.float32) for tick in apart]
+
+
+def _noisiness(apart: Sequence[FloatArray], peers: Peers) -> FloatArray:
     """Each cell's variance between samples over its peers' typical one, (metrics, entities)."""
-    present = np.isfinite(apart)
-    count = np.maximum(present.sum(axis=-1), 1)
-    square = np.where(present, np.square(apart), 0.0).sum(axis=-1, dtype=np.float32) / count
+    square = np.zeros_like(apart[0])
+    for tick in apart:
+        square += np.nan_to_num(np.square(tick)) if np.isnan(tick.min()) else np.square(tick)
+    square /= np.maximum(_present(apart), 1)
     typical = np.maximum(_typical(square, peers), _TINY_VARIANCE)
     return np.clip(square / typical, 0.0, MAX_NOISINESS).astype(np.float32)
 
 
-def _common(usual: FloatArray, level: FloatArray, step: float, constant: float) -> Common:
+def _common(usual: FloatArray, step: float, constant: float) -> Common:
+    level = median_over_time(usual)
     gain = np.float32(1 - np.exp(-step / constant))
     mean = np.zeros_like(level)
     sizes = []
@@ -140,17 +162,13 @@ def _common(usual: FloatArray, level: FloatArray, step: float, constant: float) 
         change = gain * (usual[:, :, tick] - level - mean)
         mean = np.where(np.isfinite(change), mean + change, mean)
         sizes.append(np.abs(mean))
-    deviation = MAD_TO_DEVIATION * _median_over_time(np.stack(sizes, axis=-1))
+    deviation = MAD_TO_DEVIATION * median_over_time(np.stack(sizes, axis=-1))
     variance = np.maximum(np.square(deviation), _TINY_VARIANCE)
     return Common(level=level, mean=mean, variance=variance, run=np.zeros_like(mean))
 
 
-def _jumps(apart: FloatArray) -> Jumps:
-    sizes = np.abs(np.diff(apart, axis=-1))
-    medians = np.stack([row_median(sizes[:, :, i]) for i in range(sizes.shape[-1])], axis=-1)
-    present = np.isfinite(medians)
-    total = np.where(present, medians, 0.0).sum(axis=-1, keepdims=True)
-    usual = np.maximum(total / np.maximum(present.sum(axis=-1, keepdims=True), 1), 1e-6)
-    return Jumps(
-        last=apart[:, :, -1], mean=usual.astype(np.float32), usual=usual.astype(np.float32)
-    )
+def _jumps(apart: Sequence[FloatArray]) -> Jumps:
+    sizes = [row_median(np.abs(after - before)) for before, after in pairwise(apart)]
+    usual = np.nan_to_num(median_over_time(np.stack(sizes, axis=-1)))[:, None]
+    usual = np.maximum(usual, 1e-6).astype(np.float32)
+    return Jumps(last=apart[-1], mean=usual.copy(), usual=usual)

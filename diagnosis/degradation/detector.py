@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from diagnosis.core.metrics import FloatArray, MetricWindow
 from diagnosis.core.placement import Placement
@@ -11,6 +12,7 @@ from diagnosis.degradation.alarms import AlarmRule
 from diagnosis.degradation.answers import Answer, Coverage, Judgement
 from diagnosis.degradation.baseline import Pace, learn
 from diagnosis.degradation.catalogue import Catalogue
+from diagnosis.degradation.contrast import WindowContrast
 from diagnosis.degradation.coverage import coverage_of
 from diagnosis.degradation.fleet_wide import note_fleet_shifts
 from diagnosis.degradation.peers import peers_of
@@ -45,10 +47,11 @@ class Detector:
     hold_s: float = 50.0
     activity_hold_s: float = 120.0
     full_span_s: float = 2400.0
+    short_span_s: float = 600.0
     min_warmup_samples: int = 16
     min_hosts: int = 3
     chance: float = 1e-4
-    tails: float = 1.35
+    tails: float = 1.25
     second_metric_share: float = 0.7
     slow_floor_share: float = 0.6
     spike: float = 15.0
@@ -69,21 +72,30 @@ class Detector:
         catalogue: Catalogue | None = None,
         state: Watch | None = None,
     ) -> Judgement:
-        """Judge a whole window, or what follows a `state` (which it takes over)."""
+        """Judge a whole window, or what follows a `state` (which it takes over).
+
+        A window below `short_span_s` is judged by `WindowContrast`, once and as a whole.
+        """
+        if state is None and window.span < self.short_span_s:
+            return replace(
+                WindowContrast(min_hosts=self.min_hosts).judge(
+                    window, placement=placement, catalogue=catalogue
+                ),
+                detector=self.name,
+            )
+        coverage = coverage_of(window)
         if state is None:
             paced = self.paced(window)
             warm = paced.warmup_samples(window)
-            reason = paced.cannot_tell(window, warm)
+            reason = paced.cannot_tell(window, coverage, warm)
             if reason:
-                return Judgement(
-                    Answer.CANNOT_TELL, reason, coverage_of(window), detector=self.name
-                )
+                return Judgement(Answer.CANNOT_TELL, reason, coverage, detector=self.name)
             state = paced.start(_first(window, warm), placement=placement, catalogue=catalogue)
         else:
             paced, warm = self, 0
         for time, values in _ticks(window, warm, state.panel.peers.order):
             paced._advance(state, time, values)
-        return paced.judgement(state, coverage_of(window))
+        return paced.judgement(state, coverage)
 
     def paced(self, window: MetricWindow) -> "Detector":
         """This detector with its times shortened for a window below `full_span_s`."""
@@ -107,9 +119,9 @@ class Detector:
         by_time = int(np.searchsorted(window.time, window.time[:1].sum() + self.warmup_s))
         return max(by_time, self.min_warmup_samples)
 
-    def cannot_tell(self, window: MetricWindow, warm: int) -> str:
+    def cannot_tell(self, window: MetricWindow, coverage: Coverage, warm: int) -> str:
         """Why this window cannot be judged; empty where it can."""
-        answering = len({window.hosts[i] for i in np.flatnonzero(_present(window))})
+        answering = coverage.hosts_judged
         if answering == 0:
             return "no host answered: there is not one sample"
         if answering < self.min_hosts:
@@ -174,7 +186,9 @@ class Detector:
         )
 
     def _advance(self, state: Watch, time: float, values: FloatArray) -> None:
-        limit = self.tails * bound(values.size, self.chance)
+        step = max(time - state.time, 1e-9)
+        looks = max(1, round(min(time - state.start, self.memory_s) / step))
+        limit = self.tails * bound(values.size, self.chance, looks)
         self._step(limit)(state, time, values)
         if max(state.fast.run.max(), state.slow.run.max()) >= self.hold_s or state.alarms:
             self._rule(state, limit)
@@ -200,7 +214,7 @@ class Detector:
 
 
 def _ticks(
-    window: MetricWindow, first: int, order: FloatArray
+    window: MetricWindow, first: int, order: npt.NDArray[np.intp]
 ) -> Iterator[tuple[float, FloatArray]]:
     sorted_already = bool(np.array_equal(order, np.arange(len(order))))
     for start in range(first, len(window.time), _BLOCK):
@@ -214,7 +228,3 @@ def _ticks(
 
 def _first(window: MetricWindow, samples: int) -> MetricWindow:
     return replace(window, values=window.values[:, :, :samples], time=window.time[:samples])
-
-
-def _present(window: MetricWindow) -> FloatArray:
-    return np.isfinite(window.values).any(axis=(0, 2))

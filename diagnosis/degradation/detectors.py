@@ -7,6 +7,7 @@ from diagnosis.core.metrics import MetricWindow
 from diagnosis.core.placement import Placement
 from diagnosis.degradation.answers import Judgement
 from diagnosis.degradation.catalogue import Catalogue
+from diagnosis.degradation.contrast import WindowContrast
 from diagnosis.degradation.detector import Detector
 from diagnosis.degradation.paper import PaperRule
 
@@ -28,5 +29,7 @@ class WindowJudge(Protocol):
         ...
 
 
-DETECTORS: Mapping[str, WindowJudge] = {judge.name: judge for judge in (Detector(), PaperRule())}
+DETECTORS: Mapping[str, WindowJudge] = {
+    judge.name: judge for judge in (Detector(), WindowContrast(), PaperRule())
+}
 DEFAULT_DETECTOR = Detector().name

@@ -124,7 +124,8 @@ def _may_last(outside: BoolArray, needed: int) -> BoolArray:
     half = max(1, needed // 2)
     blocks = outside.shape[1] // half
     whole = outside[:, : blocks * half].reshape(len(outside), blocks, half)
-    return np.asarray(whole.all(axis=2).any(axis=1))
+    lasting: BoolArray = np.any(np.all(whole, axis=2), axis=1)
+    return lasting
 
 
 def _end_of_first_run(outside: BoolArray, needed: int) -> int | None:

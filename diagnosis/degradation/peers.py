@@ -102,7 +102,7 @@ def row_median(values: FloatArray) -> FloatArray:
     count = values.shape[1]
     if count == 0:
         return np.full(values.shape[0], np.nan, dtype=np.float32)
-    if np.isnan(np.sum(values)):
+    if np.isnan(values.min()):
         return _row_quantile_of_present(values, 0.5)
     middle = (count - 1) // 2
     if count % 2 or count >= LARGE_GROUP:
@@ -116,7 +116,7 @@ def _deviation(sizes: FloatArray) -> FloatArray:
     count = sizes.shape[1]
     if count < LARGE_GROUP:
         return MAD_TO_DEVIATION * row_median(sizes)
-    if np.isnan(np.sum(sizes)):
+    if np.isnan(sizes.min()):
         return P80_TO_DEVIATION * _row_quantile_of_present(sizes, 0.8)
     at = (80 * count) // 100
     return P80_TO_DEVIATION * np.partition(sizes, at, axis=1)[:, at]
@@ -130,3 +130,14 @@ def _row_quantile_of_present(values: FloatArray, share: float) -> FloatArray:
     low, high = np.floor(last).astype(np.intp), np.ceil(last).astype(np.intp)
     middle = (ordered[rows, low] + ordered[rows, high]) * np.float32(0.5)
     return np.where(present > 0, middle, np.nan).astype(np.float32)
+
+
+def median_over_time(values: FloatArray) -> FloatArray:
+    """Median over the last axis, NaN where nothing is present."""
+    ordered = np.sort(values, axis=-1)
+    present = np.count_nonzero(~np.isnan(ordered), axis=-1)[..., None]
+    middle = np.maximum(present - 1, 0) // 2
+    upper = np.minimum(present // 2, values.shape[-1] - 1)
+    low = np.take_along_axis(ordered, middle, axis=-1)
+    high = np.take_along_axis(ordered, upper, axis=-1)
+    return np.where(present > 0, (low + high) / 2, np.nan)[..., 0].astype(np.float32)

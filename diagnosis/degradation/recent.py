@@ -29,7 +29,7 @@ class Recent:
         high = np.fmax(self.last, self.before)
         calm = np.fmax(low, np.minimum(high, now))
         calm[bursty] = now[bursty]
-        if bool(np.isnan(np.sum(now))):
+        if bool(np.isnan(now.min())):
             missing = np.isnan(now)
             calm[missing] = np.nan
             self.before = np.where(missing, self.before, self.last)

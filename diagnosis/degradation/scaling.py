@@ -20,6 +20,8 @@ NOISE_SHARE = 2.0
 PEAK_QUANTILE = 0.97
 #: A level is read from about this many samples of each entity.
 LEVEL_SAMPLES = 16
+#: No usual deviation is smaller than this share of the smallest change that matters.
+LEAST_SHARE = np.float32(0.1)
 _TINY = 1e-9
 _SIGN = {Direction.LOW: -1.0, Direction.HIGH: 1.0, Direction.EITHER: 0.0}
 
@@ -39,6 +41,11 @@ class Scaling:
     sign: FloatArray
     abnormal: BoolArray
     activity: BoolArray
+
+    @cached_property
+    def least(self) -> FloatArray:
+        """The smallest deviation that counts as usual: hosts at rest are not infinitely still."""
+        return LEAST_SHARE * self.floor
 
     @cached_property
     def either(self) -> npt.NDArray[np.intp]:
@@ -67,11 +74,11 @@ def fit_scaling(values: FloatArray, definitions: Sequence[MetricDefinition]) -> 
         _unit(samples, definition) for samples, definition in zip(values, definitions, strict=True)
     ]
     return Scaling(
-        unit=_column(units, np.float32),
-        floor=_column([item.floor for item in definitions], np.float32),
-        sign=_column([_SIGN[item.bad] for item in definitions], np.float32),
-        abnormal=_column([item.kind is MetricKind.ABNORMAL for item in definitions], np.bool_),
-        activity=_column([item.kind is MetricKind.ACTIVITY for item in definitions], np.bool_),
+        unit=_floats(units),
+        floor=_floats([item.floor for item in definitions]),
+        sign=_floats([_SIGN[item.bad] for item in definitions]),
+        abnormal=_flags([item.kind is MetricKind.ABNORMAL for item in definitions]),
+        activity=_flags([item.kind is MetricKind.ACTIVITY for item in definitions]),
     )
 
 
@@ -100,8 +107,12 @@ def _usual_peak(samples: FloatArray) -> float:
     return float(np.median(peaks)) if peaks.size else 0.0
 
 
-def _column(items: Sequence[object], dtype: type[np.generic]) -> npt.NDArray[np.generic]:
-    return np.array(items, dtype=dtype)[:, None]
+def _floats(items: Sequence[float]) -> FloatArray:
+    return np.array(items, dtype=np.float32)[:, None]
+
+
+def _flags(items: Sequence[bool]) -> BoolArray:
+    return np.array(items, dtype=np.bool_)[:, None]
 
 
 def bad_size(distance: FloatArray, scaling: Scaling) -> FloatArray:

@@ -15,12 +15,23 @@ from diagnosis.degradation.state import Smoothed, Watch
 _TOP = np.float32(6.0)
 #: One look at a small group's jumps counts at most this many usual jumps.
 _JUMP_LIMIT = np.float32(6.0)
+#: Usual variances change slowly; they are renewed once in so many ticks.
+_VARIANCE_EVERY = 8
 
 
-@lru_cache(maxsize=256)
-def bound(tests: int, chance: float) -> float:
-    """The normal deviate that `tests` one-sided tests pass together with this chance."""
-    return NormalDist().inv_cdf(1 - chance / max(tests, 1))
+@lru_cache(maxsize=1024)
+def bound(tests: int, chance: float, looks: int | None = None) -> float:
+    """The deviate that `tests` one-sided tests pass together with this chance.
+
+    Normal where deviations are known; Student's t where they rest on `looks` samples (the first
+    two terms of its Cornish-Fisher expansion).
+    """
+    normal = NormalDist().inv_cdf(1 - chance / max(tests, 1))
+    if looks is None:
+        return normal
+    first = (normal**2 + 1) / (4 * looks)
+    second = (5 * normal**4 + 16 * normal**2 + 3) / (96 * looks**2)
+    return normal * (1 + first + second)
 
 
 def gain(step: float, constant: float) -> np.float32:
@@ -63,7 +74,8 @@ class Step:
         else:
             self._measure(state, state.slow, awake)
             self._count(state, state.slow, 2 * state.step * awake)
-            self._learn(state, apart, missing, 2 * state.step * awake)
+            at_home = np.abs(state.common.mean) < self.turn
+            self._learn(state, apart, missing, np.float32(2 * state.step) * awake * at_home)
         self._count(state, state.fast, state.step * awake)
         state.time = time
         state.ticks += 1
@@ -75,7 +87,7 @@ class Step:
         calm = state.recent.calmed(state.scaling(values), state.scaling.abnormal[:, 0])
         apart = calm - state.offset
         common = state.panel.peers.median(apart)
-        if bool(np.isnan(np.sum(apart))):
+        if bool(np.isnan(apart.min())):
             fresh = np.isnan(state.offset) & np.isfinite(calm) & (self._awake(state, time) > 0)
             state.offset[fresh] = (calm - common)[fresh]
             apart[fresh] = np.broadcast_to(common, apart.shape)[fresh]
@@ -89,7 +101,7 @@ class Step:
             edge[self._young(state)] = _TOP
         np.minimum(apart, state.fast.mean + edge, out=apart)
         np.maximum(apart, state.fast.mean - edge, out=apart)
-        return apart, np.isnan(apart) if bool(np.isnan(np.sum(apart))) else None
+        return apart, np.isnan(apart) if bool(np.isnan(apart.min())) else None
 
     def _follow_peers(self, state: Watch, common: FloatArray, time: float) -> None:
         """Keep up with what the peers do together, and notice when they turn."""
@@ -104,7 +116,7 @@ class Step:
                 state.left = time
             state.elsewhere = time
         peers.mean += gain(state.step, self.fast_s) * (away - peers.mean)
-        peers.level += gain(state.step, self.memory_s) * np.clip(away, -0.1, 0.1)
+        peers.level += gain(state.step, self.memory_s) * np.clip(away, -self.turn, self.turn)
 
     def _note_jumps(self, state: Watch, apart: FloatArray) -> None:
         """How far cells of a small group jump; its spread at one moment says too little."""
@@ -140,15 +152,12 @@ class Step:
 
     def _measure(self, state: Watch, smooth: Smoothed, awake: FloatArray) -> None:
         """Renew the deviations and bounds of one of the two means; they take turns."""
-        square = np.square(smooth.mean)
-        calm = square < 9 * smooth.variance
-        square -= smooth.variance
-        square *= gain(2 * state.step, self.memory_s) * awake
-        square *= calm
-        smooth.variance += square
+        if state.ticks % _VARIANCE_EVERY < 2:
+            self._learn_variance(state, smooth, awake)
         spread = state.panel.peers.deviation(smooth.mean)
         np.maximum(smooth.variance, np.square(spread), out=smooth.usual)
         np.sqrt(smooth.usual, out=smooth.usual)
+        np.maximum(smooth.usual, state.scaling.least, out=smooth.usual)
         if state.jumps is not None:
             smooth.usual *= np.maximum(state.jumps.mean / state.jumps.usual, np.float32(1.0))
         floor = state.scaling.floor
@@ -157,6 +166,15 @@ class Step:
         uneven = self.uneven * np.minimum(np.abs(state.common.mean), 1)
         smooth.edge = np.multiply(smooth.usual, np.float32(self.second_metric_share * self.limit))
         np.maximum(smooth.edge, (floor + uneven).astype(np.float32), out=smooth.edge)
+
+    def _learn_variance(self, state: Watch, smooth: Smoothed, awake: FloatArray) -> None:
+        """Only what is within three usual deviations says how much is usual."""
+        square = np.square(smooth.mean)
+        calm = square < 9 * smooth.variance
+        square -= smooth.variance
+        square *= gain(_VARIANCE_EVERY * state.step, self.memory_s) * awake
+        square *= calm
+        smooth.variance += square
 
     def _count(self, state: Watch, smooth: Smoothed, step: FloatArray) -> None:
         """Count the seconds for which cells are out of bounds without a break."""

@@ -3,19 +3,22 @@
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from diagnosis.core.diagnosis import Diagnosis, Finding, Recommendation, Suspect, Verdict
 from diagnosis.core.target import Target
 from diagnosis.core.words import Action, IncidentKind, Role, TargetKind, VerdictClass
-from diagnosis.degradation.answers import Answer, FleetShift, HostSuspect, Judgement, MetricShift
+from diagnosis.degradation.answers import Answer, HostSuspect, Judgement, MetricShift
 from diagnosis.degradation.catalogue import Catalogue
+from diagnosis.degradation.fleet_events import clock, fleet_events
 
 #: A score from here on makes a culprit (docs/contract.md).
 CULPRIT_FROM = 0.8
 #: Faults that many causes share speak more softly for themselves than those that name a part.
 GENERAL_FAULTS = frozenset({"compute-slow", "network-slow"})
 GENERAL_SHARE = 0.3
+
+#: Beyond these a shift is not told as a percentage of its peers, or in so many deviations.
+LARGEST_FACTOR, MOST_DEVIATIONS = 20.0, 100.0
 
 _LINK_FAULTS = frozenset({"link-flapping", "link-dirty", "link-trained-slow", "nic-packet-loss"})
 _WATCHED_FAULTS = frozenset({"gpu-memory-imbalance", "gpu-memory-ageing", "switch-congestion"})
@@ -34,7 +37,7 @@ class Report:
         shape = self.diagnosis.to_dict()
         shape["file"] = self.file
         shape["fleet_wide"] = [
-            _fleet_finding(self.file, item) for item in self.judgement.fleet_wide
+            event.to_dict(self.file) for event in fleet_events(self.judgement.fleet_wide)
         ]
         shape["suspects"] = [
             {
@@ -107,7 +110,7 @@ def _verdict(judgement: Judgement, suspects: tuple[Suspect, ...]) -> Verdict:
     others = f" and {len(named) - 1} more" if len(named) > 1 else ""
     fault = suspects[0].fault
     summary = (
-        f"{first.host}{others} left its peers at {_clock(first.onset)}"
+        f"{first.host}{others} left its peers at {clock(first.onset)}"
         f"{f' ({fault})' if fault else ''}: {_in_words(first.metrics[0])}."
     )
     return Verdict(
@@ -139,9 +142,9 @@ def _suspect(judgement: Judgement, found: HostSuspect, file: str) -> Suspect:
 
 
 def _target(found: HostSuspect) -> Target:
-    """The device, where all that speaks for the host speaks for one of its devices."""
-    devices = {shift.device for shift in found.metrics}
-    device = devices.pop() if len(devices) == 1 else None
+    """The device, where what speaks loudest speaks for one, and nothing for another one."""
+    devices = {shift.device for shift in found.metrics if shift.device is not None}
+    device = found.metrics[0].device if len(devices) == 1 else None
     if device is None:
         return Target(TargetKind.HOST, name=found.host, host=found.host)
     if device.isdigit() or device.lower().startswith("gpu"):
@@ -175,25 +178,20 @@ def _action(suspect: Suspect) -> Action:
 
 
 def _in_words(shift: MetricShift) -> str:
-    relative = (
-        f" ({(shift.value / shift.peers - 1) * 100:+.0f} %)" if abs(shift.peers) > 1e-6 else ""
-    )
+    near = abs(shift.value) < LARGEST_FACTOR * abs(shift.peers)
+    relative = f" ({(shift.value / shift.peers - 1) * 100:+.0f} %)" if near else ""
+    away = min(abs(shift.deviations), MOST_DEVIATIONS)
+    more = "over " if away == MOST_DEVIATIONS else ""
     device = f" of {shift.device}" if shift.device else ""
     return (
         f"{shift.metric}{device} at {_number(shift.value)} against {_number(shift.peers)} of its "
-        f"peers{relative}, {abs(shift.deviations):.0f} usual deviations; "
+        f"peers{relative}, {more}{away:.0f} usual deviations; "
         f"{_number(shift.usual)} before"
     )
 
 
 def _number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
-
-
-def _clock(seconds: float) -> str:
-    if seconds < 1e8:
-        return f"{seconds:.0f} s"
-    return datetime.fromtimestamp(seconds, tz=UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def _coverage(judgement: Judgement) -> Mapping[str, object]:
@@ -209,50 +207,29 @@ def _coverage(judgement: Judgement) -> Mapping[str, object]:
 
 
 def _listed(judgement: Judgement) -> str:
-    return ", ".join(dict.fromkeys(item.metric for item in judgement.fleet_wide))
+    return ", ".join(dict.fromkeys(shift.metric for shift in judgement.fleet_wide))
 
 
 def _trace(judgement: Judgement) -> tuple[str, ...]:
     coverage = judgement.coverage
     lines = [
-        f"{coverage.hosts_judged} of {coverage.hosts} hosts answered with "
-        f"{coverage.metrics_judged} of {coverage.metrics} metrics; "
-        f"{coverage.samples_present:.0%} of the samples are there",
+        (
+            f"{coverage.hosts_judged} of {coverage.hosts} hosts answered with "
+            f"{coverage.metrics_judged} of {coverage.metrics} metrics; "
+            f"{coverage.samples_present:.0%} of the samples are there"
+        ),
         f"detector {judgement.detector}: {judgement.answer.value}",
     ]
     if judgement.reason:
         lines.append(judgement.reason)
-    lines += [_fleet_words(item) for item in judgement.fleet_wide]
+    lines += [event.text for event in fleet_events(judgement.fleet_wide)]
     for found in judgement.suspects:
         metrics = ", ".join(f"{s.metric} {s.deviations:+.0f}δ" for s in found.metrics[:5])
         if found.alarm_time is None:
             lines.append(f"{found.host} came near the bar and did not cross it: {metrics}")
         else:
             lines.append(
-                f"{found.host} left its peers at {_clock(found.onset)}, certain at "
-                f"{_clock(found.alarm_time)}: {metrics}"
+                f"{found.host} left its peers at {clock(found.onset)}, certain at "
+                f"{clock(found.alarm_time)}: {metrics}"
             )
     return tuple(lines)
-
-
-def _fleet_words(shift: FleetShift) -> str:
-    who = f"{len(shift.hosts)} hosts together" if shift.hosts else "the fleet as a whole"
-    until = f" until {_clock(shift.end)}" if shift.end is not None else ""
-    return f"{who}: {shift.metric} {shift.change:+.0%} from {_clock(shift.start)}{until}"
-
-
-def _fleet_finding(file: str, shift: FleetShift) -> dict[str, object]:
-    finding = Finding(
-        detector="fleet-wide",
-        target=Target(TargetKind.JOB, name="job"),
-        text=_fleet_words(shift),
-        time=shift.start,
-        evidence=file,
-        locator={
-            "metric": shift.metric,
-            "from": shift.start,
-            "to": shift.end,
-            "hosts": list(shift.hosts),
-        },
-    )
-    return {**finding.to_dict(), "change": shift.change}

@@ -23,3 +23,20 @@ class ProgressPicture(models.Model):
 
     def __str__(self) -> str:
         return f"Collective progress of {self.diagnosis}"
+
+
+class MetricPicture(models.Model):
+    """What the pictures of a slowdown are drawn from: suspects against their peers, iterations."""
+
+    edited_by: ClassVar[Capability] = Capability.ADMINISTER
+
+    diagnosis = models.OneToOneField(
+        Diagnosis, on_delete=models.CASCADE, related_name="+", primary_key=True
+    )
+    data = models.JSONField()
+
+    class Meta:
+        ordering = ["-diagnosis"]
+
+    def __str__(self) -> str:
+        return f"Metrics of {self.diagnosis}"

@@ -13,9 +13,7 @@ _FLIGHT_RECORDER_JSON = re.compile(
     rb'^\s*\{.{0,4096}?"(?:version|entries|pg_config|pg_status|(?:comm_lib|nccl)_version)"\s*:',
     re.DOTALL,
 )
-_PLACEMENT_JSON = re.compile(
-    rb'^\s*\[\s*(?:\]|\{[^{}]*"(?:rank"\s*:[^{}]*"host|host"\s*:[^{}]*"rank)"\s*:)', re.DOTALL
-)
+_PLACEMENT_JSON = re.compile(rb'^\s*\[\s*(?:\]|\{[^{}]*"(?:rank|host)"\s*:)', re.DOTALL)
 _TOPOLOGY_JSON = re.compile(rb'^\s*\{\s*"(?:hosts|links)"\s*:\s*\[', re.DOTALL)
 _TEXT_CONTROLS = frozenset(b"\t\n\r\x0b\x0c\x1b\x08\x07")
 

@@ -6,6 +6,7 @@ from diagnosis.core.evidence import Evidence
 from diagnosis.core.metrics import MetricWindow
 from diagnosis.readers.compression import decompressed
 from diagnosis.readers.errors import UnreadableEvidence
+from diagnosis.readers.metrics_block import MAGIC, read_block
 from diagnosis.readers.metrics_npz import read_npz
 from diagnosis.readers.metrics_openmetrics import read_openmetrics
 from diagnosis.readers.metrics_table import read_csv, read_parquet
@@ -34,6 +35,8 @@ def read_metric_bytes(content: bytes) -> MetricWindow:
         raise UnreadableEvidence("empty: the file has no content (0 bytes)")
     if content.startswith(b"PK"):
         return read_npz(content)
+    if content.startswith(MAGIC):
+        return read_block(content)
     if content.startswith(b"PAR1"):
         return read_parquet(content)
     if b"\x00" in content[:4096]:

@@ -9,8 +9,8 @@ from diagnosis.core.ras import (
     UNKNOWN,
     LostRank,
     RasCommunicator,
+    RasMember,
     RasProcess,
-    RasRank,
     RasStatus,
 )
 from diagnosis.readers.errors import UnreadableEvidence
@@ -52,10 +52,10 @@ def _communicator(given: _Object) -> RasCommunicator:
     )
 
 
-def _rank(given: _Object) -> RasRank:
+def _rank(given: _Object) -> RasMember:
     status = _object(given.get("status", {}), "status")
     counts = _object(given.get("collective_counts", {}), "collective_counts")
-    return RasRank(
+    return RasMember(
         rank=_whole(given, "rank"),
         process=_process(given),
         launched={operation: _whole(counts, operation) for operation in counts},

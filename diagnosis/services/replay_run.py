@@ -111,5 +111,6 @@ def _answer(incident: Incident, rules: ClusterRules, engine: Engine) -> Outline:
         placement=placement_of(incident),
         taxonomy=rules.taxonomy,
         suppression=suppression_for(incident, rules.suppression),
+        now=incident.opened_at.timestamp(),
     )
     return outline(answer)

@@ -40,6 +40,7 @@ class Engine(Protocol):
         placement: Placement | None = None,
         taxonomy: Taxonomy | None = None,
         suppression: Suppression = ...,
+        now: float | None = None,
     ) -> Diagnosis: ...
 
 
@@ -84,6 +85,7 @@ def _judge(pk: int, owner: str, engine: Engine) -> None:
         placement=placement_of(row.incident),
         taxonomy=rules.taxonomy,
         suppression=suppression_for(row.incident, rules.suppression),
+        now=row.incident.opened_at.timestamp(),
     )
     result = result_from(
         answer,

@@ -82,7 +82,8 @@ class Fleet:
 
     def of(self, metric: str) -> FloatArray:
         """The metric's samples, shape (hosts, samples); a view to write through."""
-        return self.values[METRICS.index(metric)]
+        samples: FloatArray = self.values[METRICS.index(metric)]
+        return samples
 
     def follow_load(self, factor: np.ndarray, hosts: np.ndarray | slice = slice(None)) -> None:
         """Scale what follows the load by `factor` (samples), or (hosts, samples)."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from diagnosis.core.ras import RasStatus
 from diagnosis.readers.errors import UnreadableEvidence
 from diagnosis.readers.nccl_ras_json import read_ras_json
+from diagnosis.readers.nccl_ras_text import read_ras_text
 from diagnosis.sources.errors import SourceError, SourceFailure, garbage
 from diagnosis.sources.retry import Budget
 
@@ -35,14 +36,16 @@ class RasSettings:
 
 @dataclass(frozen=True, slots=True)
 class RasAnswer:
-    """The answer as it came, evidence of its own, and the status where it came as JSON.
+    """The answer as it came, evidence of its own, and the status in it.
 
-    Before NCCL 2.28.7 there is only text, which lists the ranks that differ and no others.
+    Before NCCL 2.28.7 there is only text (`as_text`), which tells of communicators whose ranks
+    differ and of lost processes, and of nothing else.
     """
 
     host: str
     body: bytes
-    status: RasStatus | None
+    status: RasStatus
+    as_text: bool = False
 
 
 def poll_first(
@@ -81,8 +84,6 @@ def poll(
         with _Conversation(host, port, seconds, limits) as talk:
             as_json = talk.set_up()
             body = talk.ask("VERBOSE STATUS")
-            if not as_json and b"Communicators" not in body:
-                raise garbage(f"RAS on {host}: the answer is no status: {body[:80]!r}")
     except TimeoutError as error:
         raise SourceError(
             f"RAS on {host}: no whole answer within {seconds:.3g} s",
@@ -95,12 +96,9 @@ def poll(
             failure=SourceFailure.UNREACHABLE,
             permanent=False,
         ) from error
-    return RasAnswer(host, body, _status_of(host, body) if as_json else None)
-
-
-def _status_of(host: str, body: bytes) -> RasStatus:
+    read = read_ras_json if as_json else read_ras_text
     try:
-        return read_ras_json(body)
+        return RasAnswer(host, body, read(body), as_text=not as_json)
     except UnreadableEvidence as error:
         raise garbage(f"RAS on {host}: {error}") from error
 

@@ -1,12 +1,18 @@
 """From a RAS status to collective progress: its ranks become the job's own."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
 from diagnosis.core.collectives import NOT_KNOWN, CollectiveProgress, Communicator
 from diagnosis.core.placement import Placement
-from diagnosis.core.ras import LostRank, RasCommunicator, RasProcess, RasRank, RasStatus
+from diagnosis.core.ras import (
+    LostRank,
+    RasCommunicator,
+    RasMember,
+    RasProcess,
+    RasStatus,
+)
 from diagnosis.core.target import normalise_host
 
 
@@ -37,6 +43,24 @@ def progress_of(
     )
 
 
+def lost_ranks(
+    status: RasStatus, placement: Placement, aliases: Mapping[str, str] | None = None
+) -> dict[int, bool]:
+    """Global ranks that did not answer, and whether RAS has given their process up for dead."""
+    ranks = _GlobalRanks(status, placement, aliases or {})
+    found: dict[int, bool] = {}
+    for comm in status.communicators:
+        for lost in comm.lost:
+            rank = ranks.of(comm, lost)
+            if rank is not None:
+                found[rank] = found.get(rank, False) or lost.dead
+    for lost in status.lost:
+        rank = ranks.placed(lost.process)
+        if rank is not None:
+            found[rank] = found.get(rank, False) or lost.dead
+    return found
+
+
 class _GlobalRanks:
     """Which rank of the job a membership is, as far as it can be told; counts what cannot."""
 
@@ -52,20 +76,25 @@ class _GlobalRanks:
         self._by_process: dict[RasProcess, int] = {}
         for comm in status.communicators:
             if comm.size == self._world:
-                self._by_process |= {member.process: member.rank for member in comm.ranks}
-                self._by_process |= {member.process: member.rank for member in comm.lost}
+                self._learn(comm.ranks)
+                self._learn(comm.lost)
 
-    def of(self, comm: RasCommunicator, member: RasRank | LostRank) -> int | None:
+    def _learn(self, members: Iterable[RasMember | LostRank]) -> None:
+        """Who the members of a communicator of the whole job are: what is not told tells nobody."""
+        told = (member for member in members if member.process.host)
+        self._by_process |= {member.process: member.rank for member in told}
+
+    def of(self, comm: RasCommunicator, member: RasMember | LostRank) -> int | None:
         if comm.size == self._world:
             return member.rank
         rank = self._by_process.get(member.process)
         if rank is None:
-            rank = self._placed(member.process)
+            rank = self.placed(member.process)
         if rank is None:
             self.unknown += 1
         return rank
 
-    def _placed(self, process: RasProcess) -> int | None:
+    def placed(self, process: RasProcess) -> int | None:
         name = normalise_host(process.host)
         host = self._aliases.get(name, name)
         by_nvml = self._by_place.get((host, process.nvml_device))

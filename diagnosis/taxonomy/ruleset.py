@@ -17,6 +17,8 @@ from diagnosis.taxonomy.suppression import SuppressionRules
 #: libyaml's safe loader where the wheel brings it: ten times quicker, the same answers.
 _SAFE_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
+__all__ = ["Taxonomy", "TaxonomyError"]
+
 #: Fields that change no verdict and therefore no version.
 _NOT_VERSIONED = ("examples", "explanation", "source", "escalation_idea")
 

@@ -171,12 +171,20 @@ def _also_isolate(other: Clue, case: Case) -> list[Recommendation]:
 
 def _class(cause: Clue, case: Case) -> VerdictClass:
     """A port event that only the library reports, beside peers' failures, is still a fan-out."""
-    only_echo = cause.signature.stream is Stream.JOB and cause.signature.component in _NETWORK
-    if only_echo and any(
+    if _only_echo(cause, case) and any(
         clue.place.machine != cause.place.machine for clue in case.of(SignatureClass.DISTRIBUTED)
     ):
         return VerdictClass.DISTRIBUTED
     return VerdictClass.CRITICAL
+
+
+def _only_echo(cause: Clue, case: Case) -> bool:
+    """Does the job's log alone speak of the network part, with no line of the machine's own?"""
+    return all(
+        clue.signature.stream is Stream.JOB and clue.signature.component in _NETWORK
+        for clue in case.of(SignatureClass.CRITICAL)
+        if clue.place.machine == cause.place.machine
+    )
 
 
 def _reason(cause: Clue, action: Action) -> str:

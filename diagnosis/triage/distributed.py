@@ -17,7 +17,6 @@ from diagnosis.triage.case import Case
 from diagnosis.triage.clues import Clue
 from diagnosis.triage.outcome import Outcome
 from diagnosis.triage.places import Place
-from diagnosis.triage.ras import COUNTS_CODE
 from diagnosis.triage.suspects import (
     advice,
     by_machine,
@@ -49,9 +48,7 @@ def judge_named(case: Case, job: str | None) -> Outcome | None:
     naming = [
         clue
         for clue in case.of(SignatureClass.DISTRIBUTED)
-        if (clue.part("host") or clue.part("rank"))
-        and clue.place.is_known
-        and clue.code != COUNTS_CODE
+        if (clue.part("host") or clue.part("rank")) and clue.place.is_known
     ]
     if not naming:
         return None

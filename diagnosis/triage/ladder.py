@@ -15,7 +15,6 @@ from diagnosis.triage.distributed import (
 )
 from diagnosis.triage.outcome import Outcome
 from diagnosis.triage.quiet import judge_degradation, judge_exits, judge_nothing, tells_exit
-from diagnosis.triage.ras import judge_ras
 from diagnosis.triage.sifting import described, sift
 from diagnosis.triage.software import judge_software
 from diagnosis.triage.standstill import judge_mismatch, judge_silent, judge_silent_host
@@ -45,7 +44,6 @@ def _rungs(case: Case, job: str | None) -> list[_Rung]:
             lambda: judge_software(case),
         ),
         ("no call that differs between ranks", lambda: judge_mismatch(case)),
-        ("no operation counts of NCCL RAS that differ", lambda: judge_ras(case, job)),
         ("nobody is named as lost by a coordinator", lambda: judge_named(case, job)),
         ("no failed connection between two ends", lambda: judge_connections(case, job)),
         (

@@ -2,7 +2,7 @@
 
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet, Subquery
 
-from incidents.choices import DiagnosisState, SuspectRole
+from incidents.choices import DiagnosisState, SuspectRole, TargetKind
 from incidents.models import (
     Attempt,
     Diagnosis,
@@ -15,6 +15,15 @@ from incidents.models import (
 )
 from incidents.selectors.desk import with_answer
 from incidents.selectors.records import attempts_of, incidents, jobs
+
+#: What a host is blamed by: itself or a part of it, not the code that ran on it.
+_PARTS_OF_HOST = (
+    TargetKind.HOST,
+    TargetKind.GPU,
+    TargetKind.NIC,
+    TargetKind.LINK,
+    TargetKind.RANK,
+)
 
 
 def last_change(incident: Incident) -> Event | None:
@@ -59,13 +68,15 @@ def placements_by_host(attempt: Attempt) -> QuerySet[RankPlacement]:
 
 
 def accusations_of(host: Host) -> QuerySet[Suspect]:
-    """Where the newest answers took a host for the cause, or possibly so, newest first."""
+    """The strongest suspicion against a host in each newest answer, newest first."""
     newest = Diagnosis.objects.filter(
         incident=OuterRef("diagnosis__incident"), state=DiagnosisState.DONE
     )
-    found = Suspect.objects.filter(
-        diagnosis__incident__cluster=host.cluster_id, target_host__iexact=host.name
+    of_host = Suspect.objects.filter(
+        target_host__iexact=host.name, target_kind__in=_PARTS_OF_HOST
     ).exclude(role=SuspectRole.VICTIM)
+    stronger = of_host.filter(diagnosis=OuterRef("diagnosis"), position__lt=OuterRef("position"))
+    found = of_host.filter(~Exists(stronger), diagnosis__incident__cluster=host.cluster_id)
     return (
         found.filter(diagnosis=Subquery(newest.order_by("-number").values("pk")[:1]))
         .select_related("diagnosis__incident")

@@ -1,7 +1,7 @@
 """Small pieces of markup that every page uses."""
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import Any
 
 from django import template
 from django.contrib.auth.models import AnonymousUser
@@ -10,7 +10,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from incidents.choices import Source
-from incidents.models import User
+from incidents.models import RankPlacement, User
 from incidents.roles import Actor, Capability
 
 register = template.Library()
@@ -66,11 +66,19 @@ def score(value: float | None) -> str:
 
 @register.filter
 def amount(value: float) -> str:
-    """GPU-hours and the like: a digit after the point below ten, none above."""
+    """A count with its thousands apart; GPU-hours and the like with a digit below ten."""
+    if isinstance(value, int):
+        return f"{value:,}"
     return f"{value:.1f}" if value < 10 else f"{value:,.0f}"
 
 
 @register.filter
-def get(mapping: dict[Any, Any], key: object) -> object:
-    """The mapping's value for a key, or nothing."""
-    return mapping.get(key, "")
+def ranks(places: Iterable[RankPlacement]) -> str:
+    """The places' ranks, in order, with what follows each other as one: `0–7, 12`."""
+    spans: list[list[int]] = []
+    for place in places:
+        if spans and place.rank == spans[-1][1] + 1:
+            spans[-1][1] = place.rank
+        else:
+            spans.append([place.rank, place.rank])
+    return ", ".join(f"{first}" if first == last else f"{first}–{last}" for first, last in spans)

@@ -66,7 +66,7 @@ document.body.addEventListener("changed", () => choose(() => false));
 document.body.addEventListener("htmx:configRequest", (event) => {
   if (event.target.id !== "filters") return;
   for (const [name, value] of [...event.detail.formData.entries()]) {
-    if (value === "") event.detail.formData.delete(name);
+    if (value === "" || (name === "status" && value === "open")) event.detail.formData.delete(name);
   }
 });
 

@@ -7,7 +7,7 @@
 const PAUSED = "live-paused";
 const TOKEN = /name="csrfmiddlewaretoken" value="[^"]*"/g;
 const sources = new WeakMap();
-let told = false; // a stale version was refused and said so: the form may take the new version
+let told = false; // a stale version was refused and said so: the form may show the newest state
 
 const sourceOf = (element) => element.outerHTML.replace(TOKEN, "");
 const mergeable = (element) => element.hasAttribute("data-merge");
@@ -26,20 +26,14 @@ function typedIn(element) {
   );
 }
 
-/** What people did to the old element goes over to the new one. */
+/** What people did to the old element, and typed into it, goes over to the new one. */
 function carryOver(old, fresh) {
-  for (const part of fresh.querySelectorAll("details[id], input[type=checkbox][id]")) {
+  for (const part of fresh.querySelectorAll("details[id], input[id], textarea[id], select[id]")) {
     const before = document.getElementById(part.id);
     if (!before || !old.contains(before)) continue;
     if (part.tagName === "DETAILS") part.open = before.open;
-    else part.checked = before.checked;
-  }
-}
-
-function adoptVersion(old, fresh) {
-  const version = fresh.querySelector("input[name=version]")?.value;
-  for (const field of version ? old.querySelectorAll("input[name=version]") : []) {
-    field.defaultValue = version;
+    else if (part.type === "checkbox") part.checked = before.checked;
+    else if (part.type !== "file" && before.value !== (before.defaultValue ?? "")) part.value = before.value;
   }
 }
 
@@ -54,10 +48,7 @@ function merge(target, fresh) {
       sources.set(old, sourceOf(child));
       return old;
     }
-    if (old && typedIn(old)) {
-      if (told) adoptVersion(old, child);
-      return old;
-    }
+    if (old && typedIn(old) && !told) return old;
     remember(child);
     if (old) {
       carryOver(old, child);
@@ -75,12 +66,18 @@ function merge(target, fresh) {
   return added;
 }
 
+/** Where the focus is, as a selector that finds the same place among replaced elements. */
+function focusedPlace() {
+  const { dataset, id } = document.activeElement ?? {};
+  if (dataset?.focus) return `[data-focus="${CSS.escape(dataset.focus)}"]`;
+  return id ? `#${CSS.escape(id)}` : null;
+}
+
 function keepingFocus(change) {
-  const key = document.activeElement?.dataset.focus ?? document.activeElement?.id;
+  const place = focusedPlace();
   const result = change();
-  if (key && document.activeElement === document.body) {
-    const again = document.querySelector(`[data-focus="${CSS.escape(key)}"], #${CSS.escape(key)}`);
-    again?.focus({ preventScroll: true });
+  if (place && document.activeElement === document.body) {
+    document.querySelector(place)?.focus({ preventScroll: true });
   }
   return result;
 }

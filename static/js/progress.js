@@ -1,66 +1,12 @@
-/**
- * Draws collective progress from a section's `data-progress`. Plotly is fetched when the first
- * picture is there. Roles differ in shape as well as in colour.
- */
-const source = document.querySelector("script[data-plotly]")?.dataset.plotly;
-const probe = document.createElement("span");
-let library;
-
-function plotly() {
-  library ??= new Promise((resolve, reject) => {
-    const script = document.createElement("script");
-    script.src = source;
-    script.onload = () => resolve(window.Plotly);
-    script.onerror = () => reject(new Error("Plotly did not load"));
-    document.head.append(script);
-  });
-  return library;
-}
-
-/** A token's colour as the theme has it at this moment. */
-function colour(name) {
-  probe.style.color = `var(--${name})`;
-  if (!probe.isConnected) {
-    probe.hidden = true;
-    document.body.append(probe);
-  }
-  return getComputedStyle(probe).color;
-}
-
-function axis(more) {
-  return {
-    gridcolor: colour("line"), linecolor: colour("line"), zeroline: false, automargin: true,
-    tickfont: { size: 11 }, fixedrange: true, ...more,
-  };
-}
-
-function layout(height, more) {
-  return {
-    height,
-    margin: { l: 8, r: 12, t: 8, b: 8 },
-    paper_bgcolor: "rgba(0,0,0,0)",
-    plot_bgcolor: "rgba(0,0,0,0)",
-    font: { family: getComputedStyle(document.body).fontFamily, size: 12, color: colour("muted") },
-    hoverlabel: { bgcolor: colour("raised"), bordercolor: colour("line"), font: { color: colour("text") } },
-    showlegend: false,
-    dragmode: false,
-    ...more,
-  };
-}
-
-/** Shortened in the middle: communicators differ at their end. */
-function short(text, most = 34) {
-  if (text.length <= most) return text;
-  const end = Math.floor(most * 0.4);
-  return `${text.slice(0, most - end - 1)}…${text.slice(-end)}`;
-}
+/** Figures of collective progress. Roles differ in shape as well as in colour. */
+const { colour, axis, layout, short } = globalThis.plots;
 
 const roleColour = (role) => (role === "culprit" ? colour("bad-fill") : role === "possible" ? colour("warn-fill") : colour("accent"));
 
-function detail({ detail: shown }) {
+function detail({ detail: shown }, most) {
   const marks = [...shown.marks].reverse();
   const names = marks.map((mark) => {
-    const name = short(mark.host ? `${mark.who} · ${mark.host}` : mark.who);
+    const name = short(mark.host ? `${mark.who} · ${mark.host}` : mark.who, most);
     return mark.role === "culprit" ? `<b>${name}</b>` : name;
   });
   const bars = marks.map((mark) => roleColour(mark.role));
@@ -94,7 +40,7 @@ function detail({ detail: shown }) {
   };
 }
 
-function waits({ waits: shown, detail: { marks } }) {
+function waits({ waits: shown, detail: { marks } }, most) {
   const nodes = new Map();
   const node = (label, blamed) => {
     if (!nodes.has(label)) nodes.set(label, { place: nodes.size, blamed });
@@ -103,8 +49,8 @@ function waits({ waits: shown, detail: { marks } }) {
   const culprits = new Set(marks.filter((mark) => mark.role === "culprit").map((mark) => mark.who.replace("rank ", "")));
   const blamed = (ranks) => ranks.split(/\D+/).some((rank) => culprits.has(rank));
   const links = shown.map((wait) => ({
-    source: node(short(`${wait.waiters} · ${wait.label}`, 40), false),
-    target: node(short(wait.blockers, 40), blamed(wait.blockers)),
+    source: node(short(`${wait.waiters} · ${wait.label}`, most + 8), false),
+    target: node(short(wait.blockers, most), blamed(wait.blockers)),
     value: wait.weight,
     label: `${wait.label} ${wait.call}`,
   }));
@@ -128,25 +74,25 @@ function waits({ waits: shown, detail: { marks } }) {
   };
 }
 
-function map({ map: shown }) {
-  const most = Math.max(1, ...shown.behind.flat().filter((value) => value !== null));
+function map({ map: shown }, most) {
+  const furthest = Math.max(1, ...shown.behind.flat().filter((value) => value !== null));
   const blamed = shown.blamed.filter((name) => shown.columns.includes(name));
   const places = shown.rows.map((_, place) => place);
   return {
     traces: [{
       type: "heatmap", z: shown.behind, x: shown.columns, y: places,
       customdata: shown.rows.map((row) => shown.columns.map(() => row)),
-      zmin: 0, zmax: most, xgap: shown.columns.length > 128 ? 0 : 1, ygap: 2, hoverongaps: false,
+      zmin: 0, zmax: furthest, xgap: shown.columns.length > 128 ? 0 : 1, ygap: 2, hoverongaps: false,
       colorscale: [[0, colour("raised")], [0.001, colour("warn-soft")], [1, colour("bad-fill")]],
       colorbar: {
-        thickness: 8, outlinewidth: 0, tickformat: ",d", nticks: 3, len: 90, lenmode: "pixels", y: 1, yanchor: "top",
+        thickness: 8, outlinewidth: 0, tickformat: ",d", dtick: Math.ceil(furthest / 2), len: 90, lenmode: "pixels", y: 1, yanchor: "top",
       },
       hovertemplate: "%{customdata}<br>%{x}: %{z:,} behind<extra></extra>",
     }],
     layout: layout(Math.max(150, 22 * shown.rows.length + 60), {
       xaxis: axis({ type: "category", nticks: 24, showgrid: false }),
       yaxis: axis({
-        tickmode: "array", tickvals: places, ticktext: shown.rows.map((row) => short(row, 32)), autorange: "reversed", showgrid: false,
+        tickmode: "array", tickvals: places, ticktext: shown.rows.map((row) => short(row, most)), autorange: "reversed", showgrid: false,
       }),
       annotations: blamed.slice(0, 24).map((name) => ({
         x: name, y: 1, yref: "paper", yanchor: "bottom", text: "▼", showarrow: false, font: { size: 11, color: colour("bad-fill") },
@@ -155,25 +101,4 @@ function map({ map: shown }) {
   };
 }
 
-const FIGURES = { detail, waits, map };
-const SETTINGS = { displayModeBar: false, responsive: true };
-
-async function draw(section) {
-  const data = JSON.parse(section.dataset.progress);
-  try {
-    const Plotly = await plotly();
-    for (const place of section.querySelectorAll("[data-plot]")) {
-      const figure = FIGURES[place.dataset.plot](data);
-      Plotly.react(place, figure.traces, figure.layout, SETTINGS);
-    }
-  } catch {
-    for (const fold of section.querySelectorAll("details")) fold.open = true; // the tables say it too
-  }
-}
-
-document.addEventListener("htmx:load", (event) => {
-  const within = event.target;
-  const sections = within.matches("[data-progress]") ? [within] : within.querySelectorAll("[data-progress]");
-  sections.forEach(draw);
-});
-document.addEventListener("themechange", () => document.querySelectorAll("[data-progress]").forEach(draw));
+globalThis.plots.add("progress", { detail, waits, map });

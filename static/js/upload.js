@@ -8,6 +8,12 @@ const LISTED = 200; // rows of the list; the sum counts them all
 
 const nameOf = (file) => file.path ?? (file.webkitRelativePath || file.name);
 
+function sizeOf({ size }) {
+  const units = ["bytes", "KB", "MB", "GB"];
+  const step = size ? Math.min(3, Math.floor(Math.log2(size) / 10)) : 0;
+  return `${(size / 1024 ** step).toLocaleString(undefined, { maximumFractionDigits: step ? 1 : 0 })} ${units[step]}`;
+}
+
 async function walk(entry, into) {
   if (entry.isFile) {
     const file = await new Promise((resolve, reject) => entry.file(resolve, reject));
@@ -92,7 +98,7 @@ class Transfers {
     const row = document.createElement("li");
     row.innerHTML = '<span class="mono name"></span><span class="state muted"></span>';
     row.firstChild.textContent = nameOf(file);
-    row.lastChild.textContent = "waits";
+    row.lastChild.textContent = sizeOf(file);
     this.list.append(row);
     return row;
   }

@@ -61,12 +61,10 @@ def test_the_first_suspect_is_the_culprit(truth: Path) -> None:
     if culprit["kind"] in {"user-code", "config", "storage"}:
         assert target["kind"] == culprit["kind"]
         return
-    wanted = _plain(culprit["name"])
-    named = wanted is not None and any(
-        wanted in (_plain(target[field]) or "") for field in ("name", "host")
-    )
+    wanted = _plain(culprit["name"]) or "(nobody)"
+    named = any(wanted in (_plain(target[field]) or "") for field in ("name", "host"))
     ranked = culprit["rank"] is not None and target["rank"] == culprit["rank"]
-    gpu = culprit["gpu"] is not None and _plain(culprit["gpu"]) in json.dumps(target).lower()
+    gpu = culprit["gpu"] is not None and str(culprit["gpu"]).lower() in json.dumps(target).lower()
     assert named or ranked or gpu
 
 

@@ -1,5 +1,6 @@
 """`manage.py diagnose`: judge files or folders of evidence with no server and no database."""
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,7 @@ class Command(EvidenceCommand):
             gather(options["paths"], apart=apart),
             placement=placement_at(options["placement"]),
             taxonomy=_taxonomy(options["taxonomy"]),
+            now=time.time(),
         )
         text = orjson.dumps(answer.to_dict(), option=orjson.OPT_INDENT_2).decode()
         self.stdout.write(text if options["json"] else "\n".join(in_words(answer)))

@@ -1,25 +1,16 @@
-"""Each kind of fault, made with generated dumps in every form that the recorder writes."""
+"""Each kind of missing rank, with generated dumps in every form that the recorder writes."""
 
 import random
 from collections.abc import Mapping
 from dataclasses import replace
 
-import pytest
-
 from diagnosis.collectives.procedure import localise
-from diagnosis.core.collective_reports import CollectiveReports, Line, WorkReport
 from diagnosis.core.collectives import RankDump
-from diagnosis.core.diagnosis import Conclusion
-from diagnosis.core.placement import Placement
 from diagnosis.core.words import Action, IncidentKind, Role, VerdictClass
 from diagnosis.readers.flight_recorder import read_dumps
+from tests.diagnosis.collectives.judging import blamed, forms, hang, judged, some_ranks
 from tests.diagnosis.recorded_job import (
-    FORMS,
-    GLOO,
     NCCL,
-    Call,
-    Form,
-    Job,
     data_parallel,
     dumps,
     evidence,
@@ -29,35 +20,6 @@ from tests.diagnosis.recorded_job import (
     tensor_and_data_parallel,
     tp_dp_steps,
 )
-
-forms = pytest.mark.parametrize("form", FORMS, ids=["nccl", "gloo", "timing"])
-some_ranks = pytest.mark.parametrize("rank", [0, 3, 7])
-
-
-def judged(
-    job: Job,
-    form: Form,
-    *,
-    placement: Placement | None = None,
-    ended: Mapping[int, str] | None = None,
-    **taken: object,
-) -> Conclusion:
-    found, _ = localise(
-        dumps(job, form, **taken),  # type: ignore[arg-type]
-        placement=placement or placed(len(job.ranks)),
-        ended_ranks=ended or {},
-    )
-    return found
-
-
-def blamed(found: Conclusion, role: Role = Role.CULPRIT) -> list[int | None]:
-    return [suspect.target.rank for suspect in found.suspects if suspect.role is role]
-
-
-def hang(rank: int, world: int = 8) -> Job:
-    programs = steps(world, 4)
-    programs[rank] = programs[rank][:7]
-    return run(data_parallel(world), programs)
 
 
 @forms
@@ -110,18 +72,6 @@ def test_a_healthy_job_with_subgroups_is_healthy(form):
 
 
 @forms
-def test_two_leaders_of_a_running_job_do_not_make_the_others_culprits(form):
-    programs = steps(8, 4)
-    for rank in range(2, 8):
-        programs[rank] = programs[rank][:7]
-    job = run(data_parallel(8), programs)
-    found = judged(job, form)
-    assert found.verdict.cls is VerdictClass.UNKNOWN
-    assert not blamed(found)
-    assert not blamed(found, Role.POSSIBLE)
-
-
-@forms
 @some_ranks
 def test_a_rank_without_a_dump_is_possible_and_not_isolated(form, rank):
     """Killed, frozen and left ranks write none."""
@@ -148,140 +98,6 @@ def test_with_most_dumps_missing_nobody_is_named():
     assert found.verdict.cls is VerdictClass.UNKNOWN
     assert not blamed(found)
     assert not blamed(found, Role.POSSIBLE)
-
-
-@pytest.mark.parametrize(
-    "odd",
-    [
-        Call("0", "broadcast"),
-        Call("0", size=(80, 32)),
-        Call("0", dtype="Double"),
-        Call("0", size=(96,)),
-        Call("0", "barrier", ()),
-    ],
-    ids=["operation", "size", "dtype", "skipped", "uneven inputs: barrier"],
-)
-@forms
-@some_ranks
-def test_the_minority_of_a_mismatch_is_the_users_code(form, rank, odd):
-    programs = steps(8, 4)
-    programs[rank] = [*programs[rank][:6], odd]
-    found = judged(run(data_parallel(8), programs), form)
-    assert (found.verdict.cls, blamed(found)) == (VerdictClass.USER, [rank])
-    assert {r.action for r in found.recommendations} == {Action.FIX_CODE}
-
-
-@pytest.mark.parametrize("culprit", [0, 5])
-def test_a_mismatch_outranks_the_death_of_a_neighbour(culprit):
-    programs = steps(8, 4)
-    programs[culprit] = [*programs[culprit][:6], Call("0", size=(80, 32))]
-    dead = (culprit - 1) % 8
-    found = judged(run(data_parallel(8), programs), GLOO, without=[dead])
-    assert (found.verdict.cls, blamed(found)) == (VerdictClass.USER, [culprit])
-
-
-def test_a_mismatch_of_two_ranks_makes_both_possible():
-    programs = steps(2, 4)
-    programs[1] = [*programs[1][:6], Call("0", size=(80, 32))]
-    found = judged(run(data_parallel(2), programs), NCCL)
-    assert found.verdict.cls is VerdictClass.USER
-    assert blamed(found, Role.POSSIBLE) == [0, 1]
-
-
-def test_sizes_may_differ_in_an_all_to_all():
-    programs = {r: [Call("0", "all_to_all", (r + 1,)), Call("0")] for r in range(4)}
-    programs[2] = programs[2][:1]
-    job = run(data_parallel(4), programs)
-    for rank in range(4):
-        job.history[rank][0].ended = 50.0
-    found = judged(job, NCCL)
-    assert found.verdict.cls is not VerdictClass.USER
-
-
-def order_deadlock(rank: int) -> Job:
-    groups = {"1": ("EP", (0, 1, 2, 3)), "2": ("DP", (0, 1, 2, 3))}
-    programs = {r: [Call("1"), Call("2", size=(96,))] * 4 for r in range(4)}
-    programs[rank] = [*programs[rank][:6], programs[rank][7], programs[rank][6]]
-    return run(groups, programs)
-
-
-@forms
-@pytest.mark.parametrize("rank", [0, 1, 3])
-def test_a_circle_of_waits_names_the_minoritys_order(form, rank):
-    found = judged(order_deadlock(rank), form)
-    assert (found.verdict.cls, blamed(found)) == (VerdictClass.USER, [rank])
-    assert "order" in found.verdict.summary
-
-
-def test_of_two_ranks_in_a_circle_the_one_that_left_its_own_pattern_is_named():
-    groups = {"1": ("EP", (0, 1)), "2": ("DP", (0, 1))}
-    programs = {r: [Call("1"), Call("2", size=(96,))] * 4 for r in range(2)}
-    programs[1] = [*programs[1][:6], programs[1][7], programs[1][6]]
-    assert blamed(judged(run(groups, programs), NCCL)) == [1]
-
-
-@forms
-def test_a_stall_that_everyone_has_arrived_at_names_nobody(form):
-    found = judged(run(data_parallel(8), steps(8, 4), stuck_in=("0", 7)), form)
-    assert found.verdict.cls is VerdictClass.UNKNOWN
-    assert not blamed(found)
-
-
-def ring_job(missing: int | None) -> Job:
-    """The first half calls its own group three times as often as the second half does."""
-    groups = {
-        "0": ("default_pg", tuple(range(8))),
-        "1": ("ENC", (0, 1, 2, 3)),
-        "2": ("DEC", (4, 5, 6, 7)),
-    }
-    own = {True: [Call("1", size=(96,))] * 3, False: [Call("2", size=(96,))]}
-    programs = {rank: [*own[rank < 4], Call("0")] * 8 for rank in range(8)}
-    if missing is not None:
-        programs[missing] = programs[missing][:12]
-    return run(groups, programs)
-
-
-@pytest.mark.parametrize("backend", [NCCL, GLOO])
-def test_wrapped_rings_of_a_healthy_job_are_healthy(backend):
-    assert judged(ring_job(None), replace(backend, ring=12)).verdict.cls is VerdictClass.HEALTHY
-
-
-@pytest.mark.parametrize("backend", [NCCL, GLOO])
-def test_wrapped_rings_still_lead_to_the_missing_rank(backend):
-    assert blamed(judged(ring_job(6), replace(backend, ring=12))) == [6]
-
-
-def slow(rank: int, world: int = 8, count: int = 6) -> Job:
-    programs = steps(world, count)
-    programs[rank] = [
-        replace(call, own_ms=190.0) if place % 3 == 0 else call
-        for place, call in enumerate(programs[rank])
-    ]
-    return run(data_parallel(world), programs)
-
-
-@forms
-@some_ranks
-def test_a_rank_that_is_late_at_every_step_is_a_straggler(form, rank):
-    found = judged(slow(rank), form)
-    assert (found.verdict.cls, blamed(found)) == (VerdictClass.DEGRADATION, [rank])
-    assert found.verdict.kind is IncidentKind.DEGRADATION
-
-
-@forms
-@pytest.mark.parametrize("at", [900.0, 990.0, 1200.0])
-def test_a_straggler_in_the_middle_of_a_run_is_no_hang(form, at):
-    found = judged(slow(6), form, at=at)
-    assert (found.verdict.cls, blamed(found)) == (VerdictClass.DEGRADATION, [6])
-
-
-def test_a_straggler_of_one_group_is_told_from_the_partner_it_delays():
-    programs = tp_dp_steps(8, 8)
-    programs[5] = [
-        replace(call, own_ms=90.0) if place % 3 == 0 else call
-        for place, call in enumerate(programs[5])
-    ]
-    assert blamed(judged(run(tensor_and_data_parallel(8), programs), NCCL)) == [5]
 
 
 def test_active_entries_only_do_not_make_finished_ranks_look_absent():
@@ -357,19 +173,6 @@ def test_several_stopped_gpus_are_all_named():
     assert blamed(found) == [1, 3]
 
 
-def test_a_time_out_rules_out_motion_and_a_missing_majority_shares_its_cause():
-    programs = steps(8, 4)
-    for rank in range(2, 8):
-        programs[rank] = programs[rank][:7]
-    taken = dumps(run(data_parallel(8), programs), NCCL)
-    line = Line("train.log", 1, "…")
-    work = WorkReport(0, "default", 8, "ALLREDUCE", 8, 7, timed_out=True, line=line)
-    found, _ = localise(taken, placement=placed(8), reports=CollectiveReports(work=(work,)))
-    assert found.verdict.kind is IncidentKind.HANG
-    assert "share" in found.verdict.summary
-    assert not blamed(found)
-
-
 def test_no_dumps_at_all_are_no_error():
     found, progress = localise([])
     assert not progress.world
@@ -381,16 +184,6 @@ def test_every_step_is_told_in_the_trace(form):
     trace = "\n".join(judged(hang(3), form).trace)
     assert "8 dumps of 8 ranks" in trace
     assert "the waits end at rank 3" in trace
-
-
-@forms
-def test_many_ranks_missing_here_and_there_look_like_jitter_and_are_only_possible(form):
-    programs = steps(8, 4)
-    for rank in (0, 2, 5):
-        programs[rank] = programs[rank][:7]
-    found = judged(run(data_parallel(8), programs), form)
-    assert found.verdict.cls is VerdictClass.UNKNOWN
-    assert blamed(found, Role.POSSIBLE) == [0, 2, 5]
 
 
 @forms

@@ -22,7 +22,7 @@ def calm_window(
     level = np.array([400.0, 65.0, 0.4])[: len(metrics), None, None]
     by_host = np.exp(0.03 * random.normal(size=(len(metrics), hosts, 1)))
     noise = 1 + 0.01 * random.normal(size=(len(metrics), hosts, samples))
-    time = 1_750_000_000.0 + interval * np.arange(samples)
+    time = 1_750_000_000.0 + interval * np.arange(samples, dtype=np.float64)
     names = tuple(f"node-{number:02d}" for number in range(hosts))
     values = (level * by_host * noise).astype(np.float32)
     return MetricWindow(values, tuple(metrics), names, time)

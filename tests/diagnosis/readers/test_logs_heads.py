@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from diagnosis.readers.logs_heads import parse_head
 
-LINES = {
+LINES: dict[str, tuple[str, dict[str, object]]] = {
     "[rank13]:[E218 04:54:22.664467604 ProcessGroupNCCL.cpp:616] [Rank 1] Watchdog caught": (
         "Watchdog caught",
         {"rank": 13, "group_rank": 1},

@@ -2,7 +2,9 @@
 
 from diagnosis.core.placement import Placement, RankPlace
 from diagnosis.readers.nccl_ras_json import read_ras_json
-from diagnosis.sources.ras_progress import progress_of
+from diagnosis.readers.nccl_ras_text import read_ras_text
+from diagnosis.sources.ras_progress import lost_ranks, progress_of
+from tests.diagnosis.readers.test_nccl_ras_text import HEAD, LOST
 from tests.diagnosis.sources.ras_service import answer, lost, rank
 
 PLACEMENT = Placement.of(
@@ -50,3 +52,17 @@ def test_members_that_nobody_knows_are_left_out_and_counted() -> None:
     progress = progress_of(read_ras_json(answer(("0xcc", strangers, []))), PLACEMENT)
     assert progress.communicators == ()
     assert progress.notes == ("RAS: 2 memberships belong to ranks that no placement tells",)
+
+
+def test_lost_ranks_are_the_job_s_own() -> None:
+    lost_ones = [lost(1, "10.0.0.1", 0, dead=True), lost(2, "10.0.0.1", 1, dead=False)]
+    status = read_ras_json(answer(("0xbb", [rank(0, "10.0.0.0", 0, 3)], lost_ones)))
+    assert lost_ranks(status, PLACEMENT, ALIASES) == {2: True, 3: False}
+
+
+def test_lost_processes_of_a_text_answer_are_found_by_their_place() -> None:
+    eight = Placement.of(
+        RankPlace(rank=n, host=f"node-{n // 4}", local_rank=n % 4, gpu=n % 4) for n in range(8)
+    )
+    status = read_ras_text((HEAD + LOST).encode())
+    assert lost_ranks(status, eight, {"192.0.2.2": "node-1"}) == {7: False, 6: True}

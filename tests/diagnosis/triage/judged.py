@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -62,7 +63,7 @@ def placed(hosts: int, per_host: int = 8) -> Placement:
     )
 
 
-def written_cases(name: str) -> list[dict[str, object]]:
+def written_cases(name: str) -> list[dict[str, Any]]:
     """The cases of a YAML file beside the tests."""
     found = yaml.safe_load((HERE / name).read_text(encoding="utf-8"))
     assert isinstance(found, list)

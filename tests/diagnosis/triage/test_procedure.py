@@ -1,3 +1,5 @@
+from typing import BinaryIO
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,7 +21,7 @@ def test_without_logs_there_is_no_conclusion() -> None:
 
 
 def test_a_log_that_cannot_be_opened_is_skipped_with_the_reason_and_the_rest_is_judged() -> None:
-    def broken():  # type: ignore[no-untyped-def]
+    def broken() -> BinaryIO:
         raise OSError("disk on fire")
 
     result = triage(

@@ -45,7 +45,7 @@ def test_a_placement_is_shown_host_by_host(responder: Client):
         RankPlacementFactory(attempt=attempt, host=host, rank=rank)
     page = responder.get(f"/attempts/{attempt.pk}/placement").content.decode()
     assert "node-007" in page
-    assert "ranks 3, 4" in page
+    assert "ranks 3–4" in page
 
 
 def test_hosts_are_found_by_name_and_state(responder: Client):
@@ -64,6 +64,8 @@ def test_a_host_shows_where_the_newest_answers_blame_it(responder: Client):
     SuspectFactory(diagnosis=old, target_host="node-017", fault="dropped-since")
     SuspectFactory(diagnosis=new, target_host="NODE-017", fault="xid-79")
     SuspectFactory(diagnosis=new, target_host="node-017", role="victim", score=0, fault="victim")
+    SuspectFactory(diagnosis=new, target_host="node-017", fault="weaker", score=0.1)
+    SuspectFactory(diagnosis=new, target_host="node-017", target_kind="user-code", fault="code")
     accusations = responder.get(f"/hosts/{host.pk}").context["accusations"]
     assert [one.fault for one in accusations] == ["xid-79"]
 

@@ -9,8 +9,8 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('diagnosis', '0001_initial'),
-        ('incidents', '0002_idempotency_keys'),
+        ('diagnosis', '0002_the_watch'),
+        ('incidents', '0003_recovered'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -1,0 +1,39 @@
+"""`make accuracy`: precision, recall and top-1 per fault kind, on seeds nobody tuned on."""
+
+import sys
+
+from benchmarks.scoring import Score, fleets
+from diagnosis.degradation.detectors import DEFAULT_DETECTOR, DETECTORS
+
+PER_KIND, HEALTHY = 3, 42
+HOSTS = 64
+
+
+def main() -> None:
+    judge = DETECTORS[DEFAULT_DETECTOR].judge
+    cases = fleets(hosts=HOSTS, per_kind=PER_KIND, healthy=HEALTHY)
+    by_kind: dict[str, Score] = {}
+    for window, truth, placement in cases:
+        found = by_kind.setdefault(truth.kind or "healthy", Score())
+        found.add(window, truth, judge(window, placement=placement))
+    sys.stdout.write(f"{'fault kind':24s} windows  precision  recall  top-1  median delay\n")
+    for kind, found in by_kind.items():
+        sys.stdout.write(_line(kind, found))
+
+
+def _line(kind: str, found: Score) -> str:
+    if kind == "healthy":
+        return (
+            f"{kind:24s} {found.healthy:7d}  {found.healthy_alarmed} alarmed, "
+            f"{found.false_alarms:.2f} false alarms per 1,000 host-hours\n"
+        )
+    delay = found.delay(0.5)
+    late = "-" if delay is None else f"{delay:.0f} s"
+    return (
+        f"{kind:24s} {found.faults:7d}  {found.precision:9.2f}  {found.recall:6.2f}  "
+        f"{found.top1:5.2f}  {late:>12s}\n"
+    )
+
+
+if __name__ == "__main__":
+    main()

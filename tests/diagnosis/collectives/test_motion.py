@@ -1,0 +1,122 @@
+"""Stragglers, running jobs, stalls and wrapped rings: nobody is missing, or only for now."""
+
+from dataclasses import replace
+
+import pytest
+
+from diagnosis.collectives.procedure import localise
+from diagnosis.core.collective_reports import CollectiveReports, Line, WorkReport
+from diagnosis.core.words import IncidentKind, Role, VerdictClass
+from tests.diagnosis.collectives.judging import blamed, forms, judged, some_ranks
+from tests.diagnosis.recorded_job import (
+    GLOO,
+    NCCL,
+    Call,
+    Job,
+    data_parallel,
+    dumps,
+    placed,
+    run,
+    steps,
+    tensor_and_data_parallel,
+    tp_dp_steps,
+)
+
+
+@forms
+def test_two_leaders_of_a_running_job_do_not_make_the_others_culprits(form):
+    programs = steps(8, 4)
+    for rank in range(2, 8):
+        programs[rank] = programs[rank][:7]
+    job = run(data_parallel(8), programs)
+    found = judged(job, form)
+    assert found.verdict.cls is VerdictClass.UNKNOWN
+    assert not blamed(found)
+    assert not blamed(found, Role.POSSIBLE)
+
+
+@forms
+def test_a_stall_that_everyone_has_arrived_at_names_nobody(form):
+    found = judged(run(data_parallel(8), steps(8, 4), stuck_in=("0", 7)), form)
+    assert found.verdict.cls is VerdictClass.UNKNOWN
+    assert not blamed(found)
+
+
+def ring_job(missing: int | None) -> Job:
+    """The first half calls its own group three times as often as the second half does."""
+    groups = {
+        "0": ("default_pg", tuple(range(8))),
+        "1": ("ENC", (0, 1, 2, 3)),
+        "2": ("DEC", (4, 5, 6, 7)),
+    }
+    own = {True: [Call("1", size=(96,))] * 3, False: [Call("2", size=(96,))]}
+    programs = {rank: [*own[rank < 4], Call("0")] * 8 for rank in range(8)}
+    if missing is not None:
+        programs[missing] = programs[missing][:12]
+    return run(groups, programs)
+
+
+@pytest.mark.parametrize("backend", [NCCL, GLOO])
+def test_wrapped_rings_of_a_healthy_job_are_healthy(backend):
+    assert judged(ring_job(None), replace(backend, ring=12)).verdict.cls is VerdictClass.HEALTHY
+
+
+@pytest.mark.parametrize("backend", [NCCL, GLOO])
+def test_wrapped_rings_still_lead_to_the_missing_rank(backend):
+    assert blamed(judged(ring_job(6), replace(backend, ring=12))) == [6]
+
+
+def slow(rank: int, world: int = 8, count: int = 6) -> Job:
+    programs = steps(world, count)
+    programs[rank] = [
+        replace(call, own_ms=190.0) if place % 3 == 0 else call
+        for place, call in enumerate(programs[rank])
+    ]
+    return run(data_parallel(world), programs)
+
+
+@forms
+@some_ranks
+def test_a_rank_that_is_late_at_every_step_is_a_straggler(form, rank):
+    found = judged(slow(rank), form)
+    assert (found.verdict.cls, blamed(found)) == (VerdictClass.DEGRADATION, [rank])
+    assert found.verdict.kind is IncidentKind.DEGRADATION
+
+
+@forms
+@pytest.mark.parametrize("at", [900.0, 990.0, 1200.0])
+def test_a_straggler_in_the_middle_of_a_run_is_no_hang(form, at):
+    found = judged(slow(6), form, at=at)
+    assert (found.verdict.cls, blamed(found)) == (VerdictClass.DEGRADATION, [6])
+
+
+def test_a_straggler_of_one_group_is_told_from_the_partner_it_delays():
+    programs = tp_dp_steps(8, 8)
+    programs[5] = [
+        replace(call, own_ms=90.0) if place % 3 == 0 else call
+        for place, call in enumerate(programs[5])
+    ]
+    assert blamed(judged(run(tensor_and_data_parallel(8), programs), NCCL)) == [5]
+
+
+def test_a_time_out_rules_out_motion_and_a_missing_majority_shares_its_cause():
+    programs = steps(8, 4)
+    for rank in range(2, 8):
+        programs[rank] = programs[rank][:7]
+    taken = dumps(run(data_parallel(8), programs), NCCL)
+    line = Line("train.log", 1, "…")
+    work = WorkReport(0, "default", 8, "ALLREDUCE", 8, 7, timed_out=True, line=line)
+    found, _ = localise(taken, placement=placed(8), reports=CollectiveReports(work=(work,)))
+    assert found.verdict.kind is IncidentKind.HANG
+    assert "share" in found.verdict.summary
+    assert not blamed(found)
+
+
+@forms
+def test_many_ranks_missing_here_and_there_look_like_jitter_and_are_only_possible(form):
+    programs = steps(8, 4)
+    for rank in (0, 2, 5):
+        programs[rank] = programs[rank][:7]
+    found = judged(run(data_parallel(8), programs), form)
+    assert found.verdict.cls is VerdictClass.UNKNOWN
+    assert blamed(found, Role.POSSIBLE) == [0, 2, 5]
