@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import URLPattern, path
 
 from diagnosis.models import TaxonomyVersion
-from diagnosis.services import exchange, versions
+from diagnosis.services import drafts, exchange, versions
 from diagnosis.services.rulebook import rulebook_of
 from diagnosis.taxonomy.documents import to_yaml
 from incidents.admin.base import ReadOnly, actor_of
@@ -146,6 +146,7 @@ class TaxonomyVersionAdmin(ReadOnly):
         """The file whose preview was seen, unless the rules have changed meanwhile."""
         needs_taxonomist(request)
         form = ApplyForm(request.POST)
+        form.fields["why"].required = "draft" not in request.POST
         if not form.is_valid():
             content = request.POST.get("content", "").encode()
             return self._preview(request, content, bool(request.POST.get("remove_missing")), form)
@@ -154,6 +155,8 @@ class TaxonomyVersionAdmin(ReadOnly):
         if given["seen"] != _newest():
             messages.warning(request, "The rules have changed meanwhile: look at this again.")
             return self._preview(request, content, given["remove_missing"])
+        if "draft" in request.POST:
+            return self._into_draft(request, content, given["remove_missing"])
         try:
             _, version = exchange.take_in(
                 actor=actor_of(request),
@@ -168,6 +171,18 @@ class TaxonomyVersionAdmin(ReadOnly):
             return redirect("admin:diagnosis_taxonomyversion_changelist")
         messages.success(request, "Imported. The next diagnosis uses these rules.")
         return redirect("admin:diagnosis_taxonomyversion_change", version.pk)
+
+    def _into_draft(
+        self, request: HttpRequest, content: bytes, remove_missing: bool
+    ) -> HttpResponse:
+        actor = actor_of(request)
+        try:
+            mine = drafts.start(actor=actor, author=request.user)  # type: ignore[arg-type]
+            drafts.put_file(actor=actor, draft=mine, content=content, remove_missing=remove_missing)
+        except exchange.ImportRefused:
+            return self._preview(request, content, remove_missing)
+        messages.success(request, "It is in your draft. Nothing is live until you publish.")
+        return redirect("admin:diagnosis_taxonomydraft_changelist")
 
     def _preview(
         self,

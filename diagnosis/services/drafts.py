@@ -6,6 +6,7 @@ from django.db import transaction
 
 from diagnosis.models import DraftState, TaxonomyDraft, TaxonomyVersion
 from diagnosis.services import taxonomy
+from diagnosis.services.exchange import preview
 from diagnosis.services.rule_changes import check_row, reason_given, write_rows
 from diagnosis.services.rulebook import Row, stored_rulebook
 from diagnosis.taxonomy.changes import RowChange, compare
@@ -62,6 +63,22 @@ def put(
         shared = {name: (plain or {}).get(name) for name in FAULT_FIELDS}
         full = {**drafted[sibling], **shared}
         _note(changes, sibling, now.get(sibling), check_row(full, "signature"))
+    return _changed(locked, changes)
+
+
+@transaction.atomic
+def put_file(
+    *, actor: Actor, draft: TaxonomyDraft, content: bytes, remove_missing: bool = False
+) -> TaxonomyDraft:
+    """Changes in the draft what a file changes of the signatures, to be replayed before it is live.
+
+    Raises `ImportRefused` as an import does; what the file says of single clusters stays out.
+    """
+    locked = _for_change(actor, draft, None)
+    seen = preview(content, remove_missing=remove_missing)
+    changes = dict(locked.changes)
+    for change in seen.changes.get("signatures", ()):
+        _note(changes, change.name, change.before, change.after)
     return _changed(locked, changes)
 
 

@@ -5,6 +5,7 @@ import os
 import socket
 import time
 import uuid
+from functools import lru_cache
 
 from diagnosis.engine import diagnose
 from diagnosis.models import Replay, ReplayDifference
@@ -51,8 +52,8 @@ def run_slice(pk: int, *, engine: Engine = diagnose, seconds: float = SLICE_SECO
 
 def _judge_incidents(pk: int, owner: str, engine: Engine, until: float) -> bool:
     """Whether all incidents are judged."""
-    replay = Replay.objects.select_related("base").get(pk=pk)
-    before, after = rulebooks(replay)
+    replay = Replay.objects.get(pk=pk)
+    before, after = rulebooks(pk)
     left = replays.incidents_since(replay.since)
     if replay.position is not None:
         left = left.filter(pk__lt=replay.position)
@@ -64,8 +65,13 @@ def _judge_incidents(pk: int, owner: str, engine: Engine, until: float) -> bool:
     return True
 
 
-def rulebooks(replay: Replay) -> tuple[Rulebook, Rulebook]:
-    """The rules before and after. What single clusters do differently is the same in both."""
+@lru_cache(maxsize=2)
+def rulebooks(pk: int) -> tuple[Rulebook, Rulebook]:
+    """The rules before and after. What single clusters do differently is the same in both.
+
+    Kept for the next slice: a replay's rules don't change, and compiling them takes a second.
+    """
+    replay = Replay.objects.select_related("base").get(pk=pk)
     before = rulebook_of(replay.base)
     rows = {str(row["code"]): row for row in before.signatures}
     for code, change in replay.changes.items():

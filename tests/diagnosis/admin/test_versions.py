@@ -4,7 +4,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from diagnosis.models import Signature, TaxonomyVersion
+from diagnosis.models import Signature, TaxonomyDraft, TaxonomyVersion
 from diagnosis.services import exchange, rule_changes
 from diagnosis.taxonomy.documents import to_yaml
 from diagnosis.taxonomy.rulebook import Rulebook
@@ -89,6 +89,13 @@ def test_rules_that_changed_since_the_preview_are_looked_at_again(taxonomist, si
     row = {**OTHER, "priority": 10}
     rule_changes.write(actor=actor(Role.TAXONOMIST), changes={"oom": row}, why="meanwhile")
     assert "have changed meanwhile" in apply(taxonomist, preview).text
+    assert not Signature.objects.filter(code="new").exists()
+
+
+def test_an_upload_can_go_into_the_draft_to_be_replayed_first(taxonomist, signature):
+    preview = upload(taxonomist, NEW)
+    apply(taxonomist, preview, draft="1", why="")
+    assert set(TaxonomyDraft.objects.get().changes) == {"new"}
     assert not Signature.objects.filter(code="new").exists()
 
 
