@@ -13,6 +13,7 @@ from incidents.models import Attempt, Incident, Job
 from incidents.roles import Actor, Capability
 from incidents.services import topology
 from incidents.services.events import record
+from incidents.services.idle import freed_at
 
 #: A later word on one incident may only make it graver: a slowdown becomes a hang, a hang a crash.
 _GRAVITY = (
@@ -122,9 +123,16 @@ def open_with_key(key: str) -> QuerySet[Incident]:
 def _open(report: Incident) -> Incident:
     report.pk = None
     if report.attempt is not None:
-        report.gpu_count = report.attempt.placements.count()
+        bind(report, report.attempt)
     report.save(force_insert=True)
     return report
+
+
+def bind(incident: Incident, attempt: Attempt) -> None:
+    """Makes an incident one of this attempt, whose GPUs stand idle for it until they are freed."""
+    incident.attempt = attempt
+    incident.gpu_count = attempt.placements.count()
+    incident.gpus_freed_at = freed_at(attempt)
 
 
 def _join(known: Incident, report: Incident) -> Incident:
@@ -134,8 +142,7 @@ def _join(known: Incident, report: Incident) -> Incident:
     if report.onset_at is not None:
         known.onset_at = min(report.onset_at, known.onset_at or report.onset_at)
     if known.attempt is None and report.attempt is not None:
-        known.attempt = report.attempt
-        known.gpu_count = report.attempt.placements.count()
+        bind(known, report.attempt)
     known.job = known.job or report.job
     known.save()
     return known

@@ -60,6 +60,9 @@ class IncidentSerializer(serializers.ModelSerializer[Incident]):
     assignee = serializers.CharField(source="assignee.username", allow_null=True, default=None)
     merged_into = serializers.IntegerField(source="merged_into_id", allow_null=True)
     diagnosis = NewestDiagnosisSerializer(source="*")
+    gpus_freed_at = InstantField(
+        allow_null=True, help_text="When its attempt ended or a later one began."
+    )
     onset_at = InstantField(allow_null=True)
     opened_at = InstantField()
     acknowledged_at = InstantField(allow_null=True)
@@ -86,6 +89,7 @@ class IncidentSerializer(serializers.ModelSerializer[Incident]):
             "attempt",
             "hosts",
             "gpu_count",
+            "gpus_freed_at",
             "assignee",
             "merged_into",
             "diagnosis",
