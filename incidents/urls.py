@@ -24,6 +24,8 @@ urlpatterns = [
     path("incidents/<int:pk>/mitigate", incident_changes.mitigate, name="mitigate"),
     path("incidents/<int:pk>/resolve", incident_changes.resolve, name="resolve"),
     path("incidents/<int:pk>/reopen", incident_changes.reopen, name="reopen"),
+    path("incidents/<int:pk>/correction", incident_changes.correction, name="correction"),
+    path("incidents/<int:pk>/correct", incident_changes.correct, name="correct"),
     path("incidents/<int:pk>/note", incident_changes.note, name="note"),
     path("incidents/<int:pk>/diagnose", incident_changes.diagnose, name="diagnose"),
     path(

@@ -24,11 +24,23 @@ _GRAVITY = (
     IncidentKind.CRASH,
 )
 _SEVERITIES = tuple(Severity)
+#: The event of a correction; it names the fields that a person chose.
+CORRECTED = "incident.corrected"
+#: What an incident is called until its job or its first answer gives it a name.
+UNTITLED = "Untitled incident"
 
 
 def graver_kind(first: str, second: str) -> IncidentKind:
     """The graver of two kinds."""
     return max(IncidentKind(first), IncidentKind(second), key=_GRAVITY.index)
+
+
+def kind_after(incident: Incident, kind: str) -> IncidentKind:
+    """The kind after a further word on it: the graver one, unless a person corrected it."""
+    corrected = incident.events.filter(verb=CORRECTED, data__has_key="kind")
+    if corrected.exists():
+        return IncidentKind(incident.kind)
+    return graver_kind(incident.kind, kind)
 
 
 def worse_severity(first: str, second: str) -> Severity:
@@ -137,7 +149,7 @@ def bind(incident: Incident, attempt: Attempt) -> None:
 
 def _join(known: Incident, report: Incident) -> Incident:
     """Takes over what a further report adds; what is known stays."""
-    known.kind = graver_kind(known.kind, report.kind)
+    known.kind = kind_after(known, report.kind)
     known.severity = worse_severity(known.severity, report.severity)
     if report.onset_at is not None:
         known.onset_at = min(report.onset_at, known.onset_at or report.onset_at)

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from textwrap import shorten
 
 from django.db.models import Min
 from django.utils import timezone
 
 from incidents.choices import DiagnosisState, SuspectRole
 from incidents.models import Diagnosis, Finding, Incident, Suspect
-from incidents.services.opening import graver_kind
+from incidents.services.opening import UNTITLED, kind_after
 from incidents.services.run_state import is_newest, show_state
 
 
@@ -24,7 +25,8 @@ def show_answer(diagnosis: Diagnosis) -> None:
     suspects = list(diagnosis.suspects.order_by("position"))
     first = suspects[0] if suspects else None
     Incident.objects.filter(pk=incident.pk).update(
-        kind=graver_kind(incident.kind, diagnosis.kind),
+        title=_title(incident, diagnosis),
+        kind=kind_after(incident, diagnosis.kind),
         verdict_class=diagnosis.verdict_class,
         verdict_summary=diagnosis.summary,
         confidence=diagnosis.confidence,
@@ -33,6 +35,13 @@ def show_answer(diagnosis: Diagnosis) -> None:
         onset_at=incident.onset_at or _first_sign(suspects),
         updated_at=timezone.now(),
     )
+
+
+def _title(incident: Incident, diagnosis: Diagnosis) -> str:
+    """The title that a person gave; where nobody did, the job's name or what was found."""
+    if incident.title != UNTITLED:
+        return incident.title
+    return shorten(str(incident.job or diagnosis.summary), width=300, placeholder=" …") or UNTITLED
 
 
 def _first_sign(suspects: Sequence[Suspect]) -> datetime | None:

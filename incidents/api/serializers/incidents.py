@@ -134,8 +134,7 @@ class IncidentRequestSerializer(RequestSerializer):
     def validate(self, attrs: Any) -> Any:
         """Gives the report a title, and refuses an attempt of another job."""
         attempt, job = attrs.get("attempt"), attrs.get("job")
-        if attempt is not None and job is not None and attempt.job_id != job.pk:
-            raise serializers.ValidationError({"attempt": ["It is an attempt of another job."]})
+        _refuse_foreign(attempt, job)
         title = attrs.get("title") or _title(attempt, job, attrs.get("hosts", ()))
         if not title:
             needed = "Give a title, an attempt, a job or hosts."
@@ -148,6 +147,11 @@ class IncidentRequestSerializer(RequestSerializer):
         }
 
 
+def _refuse_foreign(attempt: Attempt | None, job: Job | None) -> None:
+    if attempt is not None and job is not None and attempt.job_id != job.pk:
+        raise serializers.ValidationError({"attempt": ["It is an attempt of another job."]})
+
+
 def _title(attempt: Attempt | None, job: Job | None, hosts: list[str]) -> str:
     if attempt is not None or job is not None:
         return f"{attempt or job} broke"[:300]
@@ -157,7 +161,19 @@ def _title(attempt: Attempt | None, job: Job | None, hosts: list[str]) -> str:
 
 
 class IncidentChangeSerializer(RequestSerializer):
-    """A step in the incident's life, a new assignee, or both."""
+    """A step in the incident's life, a new assignee, a correction, or all of them."""
+
+    title = serializers.CharField(max_length=300, required=False)
+    kind = serializers.ChoiceField(choices=IncidentKind.choices, required=False)
+    severity = serializers.ChoiceField(choices=Severity.choices, required=False)
+    job = serializers.PrimaryKeyRelatedField(
+        queryset=Job.objects.select_related("cluster"), required=False
+    )
+    attempt = serializers.PrimaryKeyRelatedField(
+        queryset=Attempt.objects.select_related("job__cluster"),
+        required=False,
+        help_text="Brings its job along.",
+    )
 
     status = serializers.ChoiceField(choices=IncidentStatus.choices, required=False)
     resolution = serializers.ChoiceField(
@@ -174,8 +190,9 @@ class IncidentChangeSerializer(RequestSerializer):
 
     def validate(self, attrs: Any) -> Any:
         """Refuses an empty change, and a resolution without its status or the other way round."""
-        if "status" not in attrs and "assignee" not in attrs:
-            raise serializers.ValidationError("Give a status or an assignee.")
+        if not attrs.keys() - {"note", "resolution"}:
+            raise serializers.ValidationError("Give what is to change.")
+        _refuse_foreign(attrs.get("attempt"), attrs.get("job"))
         resolves = attrs.get("status") == IncidentStatus.RESOLVED
         if resolves and "resolution" not in attrs:
             raise serializers.ValidationError({"resolution": ["Say how it was resolved."]})
