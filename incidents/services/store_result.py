@@ -40,12 +40,7 @@ def store_result(*, pk: int, owner: str, result: DiagnosisResult) -> Diagnosis:
     carried = carry_into(diagnosis)
     for reading in result.readings:
         if reading.evidence_id in evidence:
-            note_reading(
-                evidence=evidence[reading.evidence_id],
-                status=reading.status,
-                reason=reading.reason,
-                kind=reading.kind,
-            )
+            note_reading(evidence[reading.evidence_id], reading)
     diagnosis.evidence.set([r.evidence_id for r in result.readings if r.evidence_id in evidence])
     show_answer(diagnosis)
     record(
