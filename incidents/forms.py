@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 
 from incidents import selectors
-from incidents.choices import Action, DecisionKind, IncidentKind, Resolution, Severity
+from incidents.choices import Action, DecisionKind, HostState, IncidentKind, Resolution, Severity
 from incidents.models import Attempt, Incident
 
 #: How many attempts are offered in a new incident's list.
@@ -86,3 +86,11 @@ class NoteForm(forms.Form):
     """A note for the timeline."""
 
     text = forms.CharField(max_length=20_000)
+
+
+class HostStateForm(forms.Form):
+    """Where a host stands now; `seen` is where it stood when the page was made."""
+
+    state = forms.ChoiceField(choices=HostState.choices)
+    seen = forms.ChoiceField(choices=HostState.choices, required=False)
+    note = forms.CharField(required=False, max_length=2000)

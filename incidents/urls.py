@@ -40,4 +40,5 @@ urlpatterns = [
     path("attempts/<int:pk>/placement", places.placement, name="placement"),
     path("hosts", places.hosts, name="hosts"),
     path("hosts/<int:pk>", places.host, name="host"),
+    path("hosts/<int:pk>/state", places.host_state, name="host-state"),
 ]

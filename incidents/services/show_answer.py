@@ -7,8 +7,10 @@ from textwrap import shorten
 from django.db.models import Min
 from django.utils import timezone
 
+from incidents import selectors
 from incidents.choices import DiagnosisState, SuspectRole
 from incidents.models import Diagnosis, Finding, Incident, Suspect
+from incidents.services import topology
 from incidents.services.opening import UNTITLED, kind_after
 from incidents.services.run_state import is_newest, show_state
 
@@ -16,7 +18,8 @@ from incidents.services.run_state import is_newest, show_state
 def show_answer(diagnosis: Diagnosis) -> None:
     """Repeats the answer on the incident; an older run that ends late changes nothing there.
 
-    Where nobody said when it began, the first sign of the cause in the evidence tells.
+    Where nobody said when it began, the first sign of the cause in the evidence tells. Hosts that
+    it names as the cause belong to the incident from now on; they are registered where new.
     """
     show_state(diagnosis, DiagnosisState.DONE)
     if not is_newest(diagnosis, among=DiagnosisState.DONE):
@@ -35,6 +38,8 @@ def show_answer(diagnosis: Diagnosis) -> None:
         onset_at=incident.onset_at or _first_sign(suspects),
         updated_at=timezone.now(),
     )
+    named = selectors.accused_hosts(diagnosis)
+    incident.hosts.add(*topology.hosts_named(incident.cluster, named).values())
 
 
 def _title(incident: Incident, diagnosis: Diagnosis) -> str:

@@ -16,6 +16,7 @@ from incidents.services import diagnoses
 from incidents.services import incidents as services
 from incidents.services.correcting import Correction
 from incidents.services.decisions import decide as decide_about
+from incidents.services.decisions import next_step
 from incidents.views.answers import change, changed
 from incidents.views.requests import PageRequest, actor_of
 
@@ -153,4 +154,5 @@ def decide(request: PageRequest, pk: int, recommendation: int) -> HttpResponse:
         changed_target=given["changed_target"],
         seen_decision=given["seen"],
     )
-    return changed(request, f"{decision.get_kind_display()}: {about}.", to=PAGE, pk=pk)
+    text = f"{decision.get_kind_display()}: {about}. {next_step(decision)}".strip()
+    return changed(request, text, to=PAGE, pk=pk)

@@ -203,3 +203,21 @@ def test_a_sign_from_a_clock_that_runs_ahead_is_no_beginning():
     )
     run.incident.refresh_from_db()
     assert run.incident.onset_at is None
+
+
+@pytest.mark.parametrize(
+    ("given", "names"),
+    [
+        ({}, ["node-017"]),
+        ({"role": "possible", "score": 0.6}, ["node-017"]),
+        ({"role": "possible", "score": 0.08}, []),
+        ({"role": "victim"}, []),
+        ({"target": TargetData(kind="storage", name="/data", host="node-017")}, []),
+        ({"target": TargetData(kind="rank", rank=3)}, []),
+    ],
+    ids=str,
+)
+def test_the_hosts_that_an_answer_accuses_belong_to_the_incident(given, names: list[str]):
+    suspects = [replace(RESULT.suspects[0], **given), RESULT.suspects[1]]
+    run = store(DiagnosisFactory(running=True), replace(RESULT, suspects=suspects))
+    assert [host.name for host in run.incident.hosts.all()] == names

@@ -5,7 +5,7 @@ from django.test import Client
 from django.utils import timezone
 
 from incidents.choices import DecisionKind, Source
-from incidents.models import Decision, Incident, User
+from incidents.models import Decision, Host, Incident, User
 from incidents.roles import Actor
 from incidents.services import incidents as services
 from incidents.services.decisions import decide
@@ -232,3 +232,11 @@ def test_the_correction_works_without_scripts(responder: Client, incident: Incid
     page = responder.get(address(incident, "correction")).content.decode()
     assert "<html" in page
     assert f'action="{address(incident, "correct")}"' in page
+
+
+def test_accepting_an_isolation_says_what_is_left_to_do(responder: Client, recommendation):
+    responder.post(deciding(recommendation), {"kind": "accept", "seen": 0})
+    host = Host.objects.get()
+    page = responder.get(f"/incidents/{recommendation.diagnosis.incident_id}").content.decode()
+    assert f'href="/hosts/{host.pk}">node-001</a> is noted as suspect; once it is out' in page
+    assert "note on its page: isolated" in page
