@@ -29,7 +29,10 @@ def positive(name: str, default: int) -> int:
     try:
         value = int(env.str(name, default=str(default)))
     except ValueError as error:
-        raise ImproperlyConfigured(f"{name} must be a whole number above 0: {error}") from error
+        given = env.str(name)
+        raise ImproperlyConfigured(
+            f"{name} must be a whole number above 0, not {given!r}"
+        ) from error
     if value <= 0:
         raise ImproperlyConfigured(f"{name} must be a whole number above 0, not {value}")
     return value
@@ -43,7 +46,7 @@ def kept_secret() -> str:
     """The secret key made at the first start, kept in the data folder, readable by its owner."""
     path = DATA_DIR / "secret-key"
     if not path.exists():
-        DATA_DIR.mkdir(parents=True, exist_ok=True)
+        DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.touch(mode=0o600)
         path.write_text(secrets.token_urlsafe(50))
     return path.read_text().strip()
@@ -56,14 +59,14 @@ CSRF_TRUSTED_ORIGINS = env.list("AEGIS_TRUSTED_ORIGINS", default=[])
 SERVED_OVER_TLS = env.bool("AEGIS_TLS", default=False)
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "aegis_web.admin_config.SettingsConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
-    "axes",
+    "aegis_web.admin_config.LogInAttemptsConfig",
     "csp",
     "django_filters",
     "django_htmx",
@@ -158,6 +161,7 @@ CONTENT_SECURITY_POLICY = {
 # Language and time: stored in UTC, shown in the viewer's zone by the browser.
 LANGUAGE_CODE = "en-gb"
 USE_I18N = False
+FORMAT_MODULE_PATH = "aegis_web.formats"
 TIME_ZONE = "UTC"
 USE_TZ = True
 
@@ -219,17 +223,46 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
 CELERY_TASK_PUBLISH_RETRY = False
 CELERY_DB_REUSE_MAX = 100
 CELERY_TASK_DEFAULT_QUEUE = "default"
-CELERY_TASK_ROUTES = {"diagnosis.tasks.*": {"queue": "diagnosis"}}
+CELERY_TASK_ROUTES = {
+    "diagnosis.tasks.judge_*": {"queue": "watch"},
+    "diagnosis.tasks.*": {"queue": "diagnosis"},
+}
 
 # Diagnosis runs: how long a worker may hold a run without a heartbeat, and how often that is swept.
 DIAGNOSIS_LEASE_SECONDS = positive("AEGIS_DIAGNOSIS_LEASE_S", 60)
 DIAGNOSIS_MAX_ATTEMPTS = positive("AEGIS_DIAGNOSIS_MAX_ATTEMPTS", 5)
+
+# The watch: how often each running job is judged, how often due ones are looked for, for how long
+# a worker may hold one, and ask its metric source. Graces are in seconds; past them a job that
+# stands still is hung.
+WATCH_INTERVAL_SECONDS = positive("AEGIS_WATCH_INTERVAL_S", 60)
+WATCH_TICK_SECONDS = positive("AEGIS_WATCH_TICK_S", 5)
+WATCH_LEASE_SECONDS = positive("AEGIS_WATCH_LEASE_S", 120)
+WATCH_SOURCE_SECONDS = positive("AEGIS_WATCH_SOURCE_S", 20)
+WATCH_STILL_SECONDS = positive("AEGIS_WATCH_STILL_S", 55)
+WATCH_FRESH_SECONDS = positive("AEGIS_WATCH_FRESH_S", 180)
+WATCH_FIRST_STEP_SECONDS = positive("AEGIS_WATCH_FIRST_STEP_S", 1800)
+WATCH_EVALUATION_SECONDS = positive("AEGIS_WATCH_EVALUATION_S", 1800)
+WATCH_CHECKPOINT_SECONDS = positive("AEGIS_WATCH_CHECKPOINT_S", 600)
+# Secrets of metric sources, by the name that the source's record gives.
+METRIC_SECRETS = {
+    name.removeprefix("AEGIS_SOURCE_SECRET_"): value
+    for name, value in env.ENVIRON.items()
+    if name.startswith("AEGIS_SOURCE_SECRET_")
+}
+
 CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "beat-schedule")
 CELERY_BEAT_SCHEDULE = {
     "sweep-diagnoses": {
         "task": "diagnosis.tasks.sweep_diagnoses",
         "schedule": positive("AEGIS_SWEEP_S", 10),
-    }
+    },
+    "judge-due": {
+        "task": "diagnosis.tasks.judge_due",
+        "schedule": WATCH_TICK_SECONDS,
+        # What a stopped worker left lying is not worth doing: the rows say what is due.
+        "options": {"expires": WATCH_TICK_SECONDS},
+    },
 }
 
 # REST.
@@ -288,5 +321,5 @@ LOGGING = {
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": env.str("AEGIS_LOG_LEVEL", default="INFO")},
-    "loggers": {"axes.apps": {"level": "WARNING"}},
+    "loggers": {"axes.apps": {"level": "WARNING"}, "httpx": {"level": "WARNING"}},
 }

@@ -15,10 +15,11 @@ from diagnosis.degradation.catalogue import Catalogue
 from diagnosis.degradation.contrast import WindowContrast
 from diagnosis.degradation.coverage import coverage_of
 from diagnosis.degradation.fleet_wide import note_fleet_shifts
-from diagnosis.degradation.peers import peers_of
+from diagnosis.degradation.peers import peers_of, writer_of
 from diagnosis.degradation.scaling import fit_scaling
 from diagnosis.degradation.state import Panel, Watch
 from diagnosis.degradation.step import Step, bound
+from diagnosis.degradation.suspects import suspects_of
 
 #: Samples are taken out of a window in blocks of this many, which the memory likes better.
 _BLOCK = 16
@@ -41,7 +42,7 @@ class Detector:
 
     name: str = "peer-shift"
     fast_s: float = 30.0
-    slow_s: float = 240.0
+    slow_s: float = 180.0
     warmup_s: float = 600.0
     memory_s: float = 1200.0
     hold_s: float = 50.0
@@ -51,7 +52,7 @@ class Detector:
     min_warmup_samples: int = 16
     min_hosts: int = 3
     chance: float = 1e-4
-    tails: float = 1.35
+    tails: float = 1.25
     second_metric_share: float = 0.7
     slow_floor_share: float = 0.6
     spike: float = 15.0
@@ -60,6 +61,7 @@ class Detector:
     activity_rest_s: float = 180.0
     stall_s: float = 120.0
     uneven: float = 0.35
+    even: float = 0.05
 
     def __call__(self, window: MetricWindow) -> Judgement:
         return self.judge(window)
@@ -146,10 +148,11 @@ class Detector:
             devices=tuple(past.devices[i] for i in peers.order),
             definitions=tuple(known.definition(name) for name in past.metrics),
             peers=peers,
+            writer=writer_of(past.hosts, placement),
         )
         values = past.values[:, peers.order]
         scaling = fit_scaling(values, panel.definitions)
-        return learn(panel, scaling, values, past.time, Pace(self.fast_s, self.slow_s, past.span))
+        return learn(panel, scaling, values, past.time, Pace(self.fast_s, self.slow_s))
 
     def advance(self, state: Watch, tick: MetricWindow) -> tuple[Watch, Judgement]:
         """Take in the samples that came since; the state is changed in place and handed back.
@@ -166,7 +169,7 @@ class Detector:
 
     def judgement(self, state: Watch, coverage: Coverage) -> Judgement:
         """The answer that the state gives now."""
-        suspects = self._rule.suspects(state)
+        suspects = suspects_of(state)
         faulty = any(suspect.alarm_time is not None for suspect in suspects)
         return Judgement(
             answer=Answer.FAULTY if faulty else Answer.HEALTHY,
@@ -182,11 +185,12 @@ class Detector:
         return AlarmRule(
             hold_s=self.hold_s,
             activity_hold_s=self.activity_hold_s,
-            second_metric_share=self.second_metric_share,
         )
 
     def _advance(self, state: Watch, time: float, values: FloatArray) -> None:
-        limit = self.tails * bound(values.size, self.chance)
+        step = max(time - state.time, 1e-9)
+        looks = max(1, round(min(time - state.start, self.memory_s) / step))
+        limit = self.tails * bound(values.size, self.chance, looks)
         self._step(limit)(state, time, values)
         if max(state.fast.run.max(), state.slow.run.max()) >= self.hold_s or state.alarms:
             self._rule(state, limit)
@@ -208,6 +212,7 @@ class Detector:
             activity_rest_s=self.activity_rest_s,
             stall_s=self.stall_s,
             uneven=self.uneven,
+            even=self.even,
         )
 
 

@@ -15,14 +15,27 @@ from diagnosis.degradation.state import Smoothed, Watch
 _TOP = np.float32(6.0)
 #: One look at a small group's jumps counts at most this many usual jumps.
 _JUMP_LIMIT = np.float32(6.0)
+#: A host without a past of its own learns this much quicker, but not from a glitch.
+_YOUNG_REACH = np.float32(5.0)
+#: An excursion this far beyond the bound is none of chance.
+_STRONG = 1.3
 #: Usual variances change slowly; they are renewed once in so many ticks.
 _VARIANCE_EVERY = 8
 
 
-@lru_cache(maxsize=256)
-def bound(tests: int, chance: float) -> float:
-    """The normal deviate that `tests` one-sided tests pass together with this chance."""
-    return NormalDist().inv_cdf(1 - chance / max(tests, 1))
+@lru_cache(maxsize=1024)
+def bound(tests: int, chance: float, looks: int | None = None) -> float:
+    """The deviate that `tests` one-sided tests pass together with this chance.
+
+    Normal where deviations are known; Student's t where they rest on `looks` samples (the first
+    two terms of its Cornish-Fisher expansion).
+    """
+    normal = NormalDist().inv_cdf(1 - chance / max(tests, 1))
+    if looks is None:
+        return normal
+    first = (normal**2 + 1) / (4 * looks)
+    second = (5 * normal**4 + 16 * normal**2 + 3) / (96 * looks**2)
+    return normal * (1 + first + second)
 
 
 def gain(step: float, constant: float) -> np.float32:
@@ -47,6 +60,7 @@ class Step:
     activity_rest_s: float
     stall_s: float
     uneven: float
+    even: float
 
     def __call__(self, state: Watch, time: float, values: FloatArray) -> None:
         """Take in one sample of all cells, (metrics, entities), in the order of the peers."""
@@ -64,9 +78,11 @@ class Step:
             self._measure(state, state.fast, awake)
         else:
             self._measure(state, state.slow, awake)
-            self._count(state, state.slow, 2 * state.step * awake)
-            self._learn(state, apart, missing, 2 * state.step * awake)
-        self._count(state, state.fast, state.step * awake)
+            self._count(state, state.slow, missing, 2 * state.step * awake)
+            self._remember(state, asleep)
+            at_home = np.abs(state.common.mean) < self.turn
+            self._learn(state, apart, missing, np.float32(2 * state.step) * awake * at_home)
+        self._count(state, state.fast, missing, state.step * awake)
         state.time = time
         state.ticks += 1
 
@@ -106,7 +122,7 @@ class Step:
                 state.left = time
             state.elsewhere = time
         peers.mean += gain(state.step, self.fast_s) * (away - peers.mean)
-        peers.level += gain(state.step, self.memory_s) * np.clip(away, -0.1, 0.1)
+        peers.level += gain(state.step, self.memory_s) * np.clip(away, -self.turn, self.turn)
 
     def _note_jumps(self, state: Watch, apart: FloatArray) -> None:
         """How far cells of a small group jump; its spread at one moment says too little."""
@@ -147,12 +163,13 @@ class Step:
         spread = state.panel.peers.deviation(smooth.mean)
         np.maximum(smooth.variance, np.square(spread), out=smooth.usual)
         np.sqrt(smooth.usual, out=smooth.usual)
+        np.maximum(smooth.usual, state.scaling.least, out=smooth.usual)
         if state.jumps is not None:
             smooth.usual *= np.maximum(state.jumps.mean / state.jumps.usual, np.float32(1.0))
         floor = state.scaling.floor
         if smooth is state.slow:
             floor = floor * np.where(state.scaling.abnormal, self.slow_floor_share, 1.0)
-        uneven = self.uneven * np.minimum(np.abs(state.common.mean), 1)
+        uneven = self.uneven * np.clip(np.abs(state.common.mean) - self.even, 0, 1)
         smooth.edge = np.multiply(smooth.usual, np.float32(self.second_metric_share * self.limit))
         np.maximum(smooth.edge, (floor + uneven).astype(np.float32), out=smooth.edge)
 
@@ -165,14 +182,27 @@ class Step:
         square *= calm
         smooth.variance += square
 
-    def _count(self, state: Watch, smooth: Smoothed, step: FloatArray) -> None:
-        """Count the seconds for which cells are out of bounds without a break."""
+    def _count(
+        self, state: Watch, smooth: Smoothed, missing: BoolArray | None, step: FloatArray
+    ) -> None:
+        """Count the seconds for which cells are seen out of bounds without a break."""
         hot = bad_size(smooth.mean, state.scaling) > smooth.edge
         if state.youngest < self.warmup_s:
             hot &= ~self._young(state)
         hot &= step > 0
-        smooth.run += step
+        smooth.run += step if missing is None else step * ~missing
         smooth.run *= hot
+
+    def _remember(self, state: Watch, asleep: BoolArray) -> None:
+        """Note how long a cell was strongly out of bounds before it came back by itself."""
+        known, run = state.excursions, state.fast.run
+        ended = known.strong & (run == 0)
+        if bool(ended.any()):
+            ended[asleep] = False
+            known.longest[ended] = np.maximum(known.longest, known.run)[ended]
+        known.strong |= np.abs(state.fast.mean) > np.float32(_STRONG) * state.fast.edge
+        known.strong &= run > 0
+        known.run = run.copy()
 
     def _young(self, state: Watch) -> BoolArray:
         """Cells whose own past is still too short to be judged by."""
@@ -185,7 +215,7 @@ class Step:
         reach = np.sqrt(state.fast.variance)
         reach *= np.float32(5.0)
         if state.youngest < self.warmup_s:
-            reach[self._young(state)] = _TOP
+            reach[self._young(state)] *= _YOUNG_REACH
         pull = np.minimum(apart, reach)
         np.maximum(pull, -reach, out=pull)
         if state.youngest < self.memory_s:

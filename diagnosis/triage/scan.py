@@ -25,6 +25,7 @@ from diagnosis.readers.origin import Origin, origin_of
 from diagnosis.taxonomy.matcher import Match, Matcher
 from diagnosis.taxonomy.ruleset import Taxonomy
 from diagnosis.taxonomy.signature import Stream
+from diagnosis.taxonomy.suppression import Suppression
 from diagnosis.triage.clues import TEXT_LENGTH, Clue, Moment
 from diagnosis.triage.facts import FACT_PATTERNS, FactReader, Facts, speaks_of_facts
 from diagnosis.triage.places import Place, address_of, gpu_name, nic_of, pci_in
@@ -64,9 +65,13 @@ def matcher_for(taxonomy: Taxonomy, size: int = 0) -> Matcher:
     )
 
 
-def scan(evidence: Evidence, matcher: Matcher) -> Scan:
+def scan(
+    evidence: Evidence,
+    matcher: Matcher,
+    suppression: Suppression = Suppression(),  # noqa: B008 - frozen
+) -> Scan:
     """Read one log. Raises only what its stream raises (`OSError`, `EOFError`)."""
-    reading = _Reading(evidence)
+    reading = _Reading(evidence, suppression)
     with evidence.open() as stream:
         for block in read_blocks(stream):
             reading.take(block, matcher)
@@ -78,8 +83,9 @@ def scan(evidence: Evidence, matcher: Matcher) -> Scan:
 class _Reading:
     """The state of one pass over one log."""
 
-    def __init__(self, evidence: Evidence) -> None:
+    def __init__(self, evidence: Evidence, suppression: Suppression) -> None:
         self.evidence = evidence
+        self.suppression = suppression
         self.origin = origin_of(evidence)
         self.facts = Facts()
         self.reports = ReportReader(evidence)
@@ -185,6 +191,7 @@ class _Reading:
             moment=self._moment(line.head.stamp, record, head),
             job=self.origin.job,
             report=watchdog_report(record.text) if _is_c10d(match) else None,
+            ignored_by=self.suppression.rules_on(line.data),
         )
         return self.tallies.setdefault(key, Tally())
 
@@ -195,7 +202,8 @@ class _Reading:
         """
         report = watchdog_report(line.text) if _is_c10d(match) else None
         said = report if line.head.prefixes else line.text
-        where = (match.signature.code, self._place_key(match, line.head))
+        ignored_by = self.suppression.rules_on(line.data)
+        where = (match.signature.code, self._place_key(match, line.head), ignored_by)
         key = (*where, match.parts.get("detail"), match.parts.get("sig"), said)
         variants = self.variants.setdefault(where, [])
         if key in self.tallies:

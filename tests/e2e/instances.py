@@ -53,7 +53,7 @@ class Instance:
     def start_worker(self) -> None:
         """Start a Celery worker with beat beside the web process."""
         self._start("worker", ["-m", "celery", "-A", "aegis_web", "worker", "--beat", "-c", "2",
-                               "-Q", "default,diagnosis", "--loglevel", "INFO"])  # fmt: skip
+                               "-Q", "default,diagnosis,watch", "--loglevel", "INFO"])  # fmt: skip
 
     def kill_worker(self) -> None:
         """Kill the worker and its children at once, as a machine that loses power does."""
@@ -91,7 +91,9 @@ def free_port() -> int:
 
 def _environment(folder: Path, **more: str) -> dict[str, str]:
     kept = {k: v for k, v in os.environ.items() if k not in {"DATABASE_URL", "REDIS_URL"}}
-    return {**kept, "AEGIS_DATA_DIR": str(folder / "data"), "PYTHONUNBUFFERED": "1", **more}
+    quick = {"AEGIS_WATCH_INTERVAL_S": "10", "AEGIS_WATCH_TICK_S": "2"}
+    data = {"AEGIS_DATA_DIR": str(folder / "data"), "PYTHONUNBUFFERED": "1"}
+    return {**kept, **data, **quick, **more}
 
 
 @contextmanager
@@ -158,6 +160,7 @@ def server(folder: Path) -> Iterator[Instance]:
         )
         instance.manage("migrate", "-v", "0")
         instance.manage("load_taxonomy", "-v", "0")
+        instance.manage("load_metrics", "-v", "0")
         instance.manage("collectstatic", "--noinput", "-v", "0")
         _first_admin(instance)
         instance._start("web", ["-m", "gunicorn", "aegis_web.wsgi", "-b", f"127.0.0.1:{port}"])
