@@ -77,6 +77,8 @@ class EvidenceKind(TextChoices):
     FLIGHT_RECORDER = "flight-recorder", "Flight Recorder dump"
     PLACEMENT = "placement", "Placement"
     TOPOLOGY = "topology", "Topology"
+    PING_MATRIX = "ping-matrix", "Ping matrix"
+    CONFIGURATION = "configuration", "Configuration snapshot"
     EMPTY = "empty", "Empty file"
     UNKNOWN = "unknown", "Not told yet"
 

@@ -85,5 +85,7 @@ class EvidenceKind(StrEnum):
     FLIGHT_RECORDER = "flight-recorder"
     PLACEMENT = "placement"
     TOPOLOGY = "topology"
+    PING_MATRIX = "ping-matrix"
+    CONFIGURATION = "configuration"
     EMPTY = "empty"
     UNKNOWN = "unknown"

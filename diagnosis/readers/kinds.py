@@ -4,17 +4,27 @@ import re
 
 from diagnosis.core.evidence import Evidence
 from diagnosis.core.words import EvidenceKind
+from diagnosis.readers.configuration import is_configuration
 
 #: How much of the head is looked at, in bytes.
 HEAD_BYTES = 64 * 1024
 
-_PICKLE_PROTO = b"\x80"
 _FLIGHT_RECORDER_JSON = re.compile(
     rb'^\s*\{.{0,4096}?"(?:version|entries|pg_config|pg_status|(?:comm_lib|nccl)_version)"\s*:',
     re.DOTALL,
 )
 _PLACEMENT_JSON = re.compile(rb'^\s*\[\s*(?:\]|\{[^{}]*"(?:rank|host)"\s*:)', re.DOTALL)
 _TOPOLOGY_JSON = re.compile(rb'^\s*\{\s*"(?:hosts|links)"\s*:\s*\[', re.DOTALL)
+_PINGS = re.compile(
+    rb"(?:\xef\xbb\xbf)?(?:[\w ]+,)*\s*src\s*,\s*dst\s*,[^\n]*\blost\b"
+    rb'|\s*\{(?=[^{}\n]*"src"\s*:)(?=[^{}\n]*"dst"\s*:)(?=[^{}\n]*"lost"\s*:)'
+)
+_BEGINS = (
+    (EvidenceKind.FLIGHT_RECORDER, re.compile(b"\x80")),
+    (EvidenceKind.PLACEMENT, _PLACEMENT_JSON),
+    (EvidenceKind.TOPOLOGY, _TOPOLOGY_JSON),
+    (EvidenceKind.PING_MATRIX, _PINGS),
+)
 _ARCHIVES = {b"PK\x03\x04": "zip", b"7z\xbc\xaf": "7z", b"\xfd7zXZ": "xz", b"BZh": "bzip2"}
 _TAR_MAGIC, _TAR_MAGIC_AT = b"ustar", 257
 _TEXT_CONTROLS = frozenset(b"\t\n\r\x0b\x0c\x1b\x08\x07")
@@ -34,12 +44,11 @@ def kind_of_head(head: bytes) -> EvidenceKind:
     """The kind that a file with this head is of."""
     if not head:
         return EvidenceKind.EMPTY
-    if head.startswith(_PICKLE_PROTO):
-        return EvidenceKind.FLIGHT_RECORDER
-    if _PLACEMENT_JSON.match(head):
-        return EvidenceKind.PLACEMENT
-    if _TOPOLOGY_JSON.match(head):
-        return EvidenceKind.TOPOLOGY
+    for kind, begins in _BEGINS:
+        if begins.match(head):
+            return kind
+    if is_configuration(head, whole=len(head) < HEAD_BYTES):
+        return EvidenceKind.CONFIGURATION
     if _FLIGHT_RECORDER_JSON.match(head):
         return EvidenceKind.FLIGHT_RECORDER
     return EvidenceKind.LOG if _looks_like_text(head) else EvidenceKind.UNKNOWN
