@@ -56,9 +56,9 @@ function short(text, most = 34) {
   return `${text.slice(0, most - end - 1)}…${text.slice(-end)}`;
 }
 
-/** UTC from the server, in the viewer's zone as the other times of the page. */
+/** UTC from the server, in the zone of the page's other times. */
 function instant(seconds) {
-  return new Date(seconds * 1000);
+  return globalThis.times.wall(seconds * 1000);
 }
 
 const kinds = new Map();
@@ -94,4 +94,5 @@ globalThis.plots = {
 document.addEventListener("htmx:load", (event) => drawWithin(event.target));
 const drawAll = () => drawWithin(document.body);
 document.addEventListener("themechange", drawAll);
+document.addEventListener("zonechange", drawAll);
 matchMedia("print").addEventListener("change", drawAll);
