@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from django import template
 from django.contrib.auth.models import AnonymousUser
 from django.templatetags.static import static
-from django.utils.html import conditional_escape, format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from incidents.choices import Source
@@ -70,15 +70,16 @@ def score(value: float | None) -> str:
 @register.filter
 def timed(text: str) -> SafeString:
     """A text in which times that name UTC are shown in the viewer's zone."""
-    parts, end = [], 0
+    parts: list[str] = []
+    end = 0
     for found in _WRITTEN.finditer(text):
         try:
             at = datetime.fromisoformat(f"{found[1]}+00:00")
         except ValueError:
             continue  # digits that are no time
-        parts += [conditional_escape(text[end : found.start()]), moment(at)]
+        parts += [text[end : found.start()], moment(at)]
         end = found.end()
-    return SafeString("").join([*parts, conditional_escape(text[end:])])
+    return format_html_join("", "{}", ([part] for part in [*parts, text[end:]]))
 
 
 @register.filter

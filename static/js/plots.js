@@ -50,7 +50,7 @@ function layout(height, more) {
 }
 
 /** Shortened in the middle: communicators differ at their end. */
-function short(text, most = 34) {
+function short(text, most) {
   if (text.length <= most) return text;
   const end = Math.floor(most * 0.4);
   return `${text.slice(0, most - end - 1)}…${text.slice(-end)}`;
@@ -61,6 +61,9 @@ function instant(seconds) {
   return globalThis.times.wall(seconds * 1000);
 }
 
+/** The share of a picture's width that labels may take, and the width of a letter in pixels. */
+const LABELS = 0.45;
+const LETTER = 6.6;
 const kinds = new Map();
 const SETTINGS = { displayModeBar: false, responsive: true };
 
@@ -71,7 +74,8 @@ async function draw(section) {
   try {
     const Plotly = await plotly();
     for (const place of section.querySelectorAll("[data-plot]")) {
-      const figure = figures[place.dataset.plot](data, place.clientWidth < 420 ? 15 : 34, place);
+      const most = Math.max(15, Math.floor((place.clientWidth * LABELS) / LETTER));
+      const figure = figures[place.dataset.plot](data, most, place);
       Plotly.react(place, figure.traces, figure.layout, SETTINGS);
     }
   } catch {
