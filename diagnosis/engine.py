@@ -84,7 +84,7 @@ def _with_picture(
 ) -> Diagnosis:
     if progress is None or not dumps:
         return answer
-    drawn = progress_picture(progress, answer.suspects)
+    drawn = progress_picture(progress, answer.suspects, answer.verdict.summary)
     return replace(answer, pictures={"collective_progress": drawn})
 
 

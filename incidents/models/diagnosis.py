@@ -184,4 +184,7 @@ class Recommendation(TargetFields):
         ]
 
     def __str__(self) -> str:
-        return f"{self.get_action_display()}: {self.target_label}"
+        action = self.get_action_display()
+        if self.target_kind in {TargetKind.JOB, TargetKind.NONE}:
+            return action
+        return f"{action}: {self.target_label}"

@@ -11,6 +11,7 @@ from incidents import selectors
 from incidents.choices import Action, Resolution
 from incidents.models import Diagnosis, Incident
 from incidents.services.transitions import allowed_steps
+from incidents.views.certainty import certain_of, chip_of
 from incidents.views.incident_parts import (
     advice_of,
     coverage_of,
@@ -60,6 +61,8 @@ def incident(request: PageRequest, pk: int) -> HttpResponse:
         context |= {
             "advice": advice_of(answer, found),
             "proof": proof_of(answer),
+            "certain_of": certain_of(answer),
+            "class_chip": chip_of(answer.verdict_class),
             "coverage": coverage_of(answer.coverage),
             "similar": similar_to(found, answer),
         }
