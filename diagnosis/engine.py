@@ -19,7 +19,7 @@ from diagnosis.readers.collective_reports import read_collective_reports
 from diagnosis.readers.compression import decompressed
 from diagnosis.readers.errors import UnreadableEvidence
 from diagnosis.readers.flight_recorder import read_dumps
-from diagnosis.readers.kinds import kind_of
+from diagnosis.readers.kinds import HEAD_BYTES, kind_of, why_unknown
 from diagnosis.readers.placement import read_placement
 from diagnosis.taxonomy.ruleset import Taxonomy, rules_version
 from diagnosis.taxonomy.suppression import Suppression
@@ -103,7 +103,7 @@ def sort_by_kind(evidence: Iterable[Evidence]) -> SortedEvidence:
         for item in by_kind.get(EvidenceKind.EMPTY, [])
     ]
     skipped += [
-        Skipped(item.name, "binary data of a kind that Aegis does not read")
+        Skipped(item.name, why_unknown(_head(item)))
         for item in by_kind.get(EvidenceKind.UNKNOWN, [])
     ]
     skipped += [
@@ -117,6 +117,11 @@ def sort_by_kind(evidence: Iterable[Evidence]) -> SortedEvidence:
         placement=placement,
         skipped=(*skipped, *unread),
     )
+
+
+def _head(item: Evidence) -> bytes:
+    with item.open() as stream:
+        return stream.read(HEAD_BYTES)
 
 
 def _first_placement(files: Sequence[Evidence]) -> tuple[Placement, list[Skipped]]:

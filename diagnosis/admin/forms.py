@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 
+from diagnosis.admin.escalation import EscalationField
 from diagnosis.models import FaultType, IgnoreRule, MaintenanceWindow, Signature
 
 
@@ -38,6 +39,10 @@ class SignatureFields(forms.ModelForm[Signature]):
 
     examples = LinesField(
         required=False, help_text="Lines that the pattern must match, one a line."
+    )
+    escalates = EscalationField(label="When it repeats")
+    escalation_idea = EscalationField(
+        label="Idea, switched off", help_text="The same, kept for later: it has no effect."
     )
 
 

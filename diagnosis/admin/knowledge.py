@@ -56,7 +56,7 @@ class KnowledgeAdmin(Versioned):
         formset.save_m2m()
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        if obj is not None and getattr(obj, "shipped", False):
+        if obj is None or getattr(obj, "shipped", False):
             return False
         return super().has_delete_permission(request, obj)
 

@@ -21,6 +21,7 @@ from diagnosis.services import taxonomy
 from diagnosis.services.answers import plain, result_from
 from diagnosis.services.evidence import evidence_of, placement_of
 from diagnosis.services.heartbeat import kept_alive
+from diagnosis.services.origins import origins_of
 from diagnosis.taxonomy.ruleset import Taxonomy
 from diagnosis.taxonomy.suppression import Suppression, SuppressionRules
 from incidents import models
@@ -80,17 +81,21 @@ def _judge(pk: int, owner: str, engine: Engine) -> None:
     ).get(pk=pk)
     found = evidence_of(row.incident)
     rules = taxonomy.current(row.incident.cluster.name)
+    evidence = {name: item for name, (_, item) in found.items()}
+    placement = placement_of(row.incident)
     answer = engine(
-        [evidence for _, evidence in found.values()],
-        placement=placement_of(row.incident),
+        list(evidence.values()),
+        placement=placement,
         taxonomy=rules.taxonomy,
         suppression=suppression_for(row.incident, rules.suppression),
         now=row.incident.opened_at.timestamp(),
     )
+    kinds = {name: _kind(item) for name, item in evidence.items()}
     result = result_from(
         answer,
         records={name: record for name, (record, _) in found.items()},
-        kinds={name: _kind(evidence) for name, (_, evidence) in found.items()},
+        kinds=kinds,
+        origins=origins_of(evidence, kinds=kinds, placement=placement),
         fault_codes=rules.fault_codes,
     )
     with transaction.atomic():

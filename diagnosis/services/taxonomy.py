@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from django.db import transaction
+from django.db import DatabaseError, connection, transaction
 
 from diagnosis.models import FaultType, Signature, TaxonomyVersion, VersionInCluster
 from diagnosis.services.rulebook import (
@@ -48,6 +49,20 @@ def current(cluster: str = "") -> CurrentRules:
         return CurrentRules(Taxonomy.default(), {}, rules.suppression)
     codes = {str(row["code"]): fault_code(row) for row in book.signatures}
     return CurrentRules(rules.taxonomy, codes, rules.suppression)
+
+
+def of_this_instance() -> Taxonomy | None:
+    """The instance's rules for the command line; None where there is no database with rules yet.
+
+    Never makes a database: where none is, the shipped rules are the ones that are meant.
+    """
+    database = connection.settings_dict
+    if connection.vendor == "sqlite" and not Path(str(database["NAME"])).exists():
+        return None
+    try:
+        return current().taxonomy if Signature.objects.exists() else None
+    except DatabaseError:
+        return None
 
 
 def rows() -> list[Row]:

@@ -98,8 +98,8 @@ def signature_from_row(row: object, place: str) -> Signature:
         explanation=str(row.get("explanation") or ""),
         source=str(row.get("source") or ""),
         enabled=_yes(row, "enabled", where, default=True),
-        escalates=_escalation(row, "escalates", where),
-        escalation_idea=_escalation(row, "escalation_idea", where),
+        escalates=escalation_in(row, "escalates", where),
+        escalation_idea=escalation_in(row, "escalation_idea", where),
     )
 
 
@@ -117,7 +117,8 @@ def _yes(row: Mapping[str, object], name: str, where: str, *, default: bool) -> 
     return value
 
 
-def _escalation(row: Mapping[str, object], name: str, where: str) -> Escalation | None:
+def escalation_in(row: Mapping[str, object], name: str, where: str) -> Escalation | None:
+    """The escalation in a row's field `name`, if any. Raises `TaxonomyError` for another shape."""
     value = row.get(name)
     if not value:
         return None

@@ -155,3 +155,27 @@ def test_versions_can_be_looked_at(taxonomist, signature):
     version = TaxonomyVersion.objects.get()
     page = taxonomist.get(reverse("admin:diagnosis_taxonomyversion_change", args=[version.pk]))
     assert page.status_code == 200
+
+
+def test_no_escalation_is_an_empty_field(taxonomist, signature):
+    page = taxonomist.get(reverse("admin:diagnosis_signature_change", args=[signature.pk]))
+    field = page.context["adminform"].form["escalates"]
+    assert field.value() == ""
+
+
+def test_an_escalation_without_a_window_is_refused_on_its_field(taxonomist, signature):
+    answer = save(taxonomist, signature, escalates='{"to": "critical", "key": "gpu"}')
+    (error,) = answer.context["adminform"].form.errors["escalates"]
+    assert "'window_hours' must be a number over 0" in error
+
+
+def test_an_escalation_is_kept_as_given(taxonomist, signature):
+    given = '{"to": "critical", "key": "gpu", "count": 2, "window_hours": 72}'
+    save(taxonomist, signature, escalates=given, escalation_idea="")
+    signature.refresh_from_db()
+    assert (signature.escalates["window_hours"], signature.escalation_idea) == (72, None)
+
+
+def test_a_signature_offers_no_way_to_delete_its_fault_type(taxonomist, signature):
+    page = taxonomist.get(reverse("admin:diagnosis_signature_change", args=[signature.pk]))
+    assert "delete_id_fault_type" not in page.content.decode()
