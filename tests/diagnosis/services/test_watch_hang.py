@@ -98,6 +98,20 @@ def test_a_job_that_moves_again_closes_its_incident():
     assert watch.watch.incident is None
 
 
+def test_trouble_of_the_same_host_that_comes_back_soon_is_the_same_incident():
+    job = live_job(moves_for=3000)
+    watch = watched(job)
+    watch.body = stuck_for(job, since=START + 300, until=START + 480)
+    watch.run(START, START + 700)
+    watch.body = stuck_for(job, since=START + 720, until=START + 960)
+
+    watch.run(START + 720, START + 940)
+
+    incident = Incident.objects.get()
+    assert incident.status == IncidentStatus.TRIGGERED
+    assert incident.events.filter(verb="incident.reopened").exists()
+
+
 def test_an_incident_that_a_person_closed_is_not_opened_again_while_it_lasts():
     job = live_job()
     watch = watched(job)
