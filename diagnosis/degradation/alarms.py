@@ -26,7 +26,10 @@ class Cell:
 class AlarmRule:
     """Name a host for one metric beyond the full bound, or several beyond a share of it.
 
-    What is `strong` times beyond the bound speaks at once, the rest after `patience` times as long.
+    What is `strong` times beyond the bound speaks at once, the rest after `patience`
+    times as long, alone after `alone_patience` times.
+    What came and went before has to stay `again` times as long as then, but for counters, which
+    flap; so has what moves by nature on the host that writes checkpoints (`writer_patience`).
 
     A cell speaks for its host only when the host itself has moved (`own_share` of the distance),
     and when it is `lead` times as far away as the next host in the same direction; in jobs of
@@ -42,17 +45,23 @@ class AlarmRule:
     shared_hosts: int = 3
     strong: float = 1.5
     patience: float = 2.0
+    alone_patience: float = 3.0
     close_s: float = 300.0
     same_time_s: float = 150.0
     own_evidence: float = 0.35
+    again: float = 1.5
+    crowd: int = 24
+    writer_patience: float = 3.0
 
     def __call__(self, state: Watch, limit: float) -> None:
         """Open, keep up and close alarms in the state; `limit` is the full bound in deviations."""
         by_host: dict[int, list[Cell]] = {}
         shared: dict[int, float] = {}
-        for cell, smooth in self._held(state):
+        held = list(self._held(state))
+        crowded = self._crowded_rows(state, held)
+        for cell, smooth in held:
             host = int(state.panel.peers.host[cell.entity])
-            if not self._moved_itself(state, smooth, cell):
+            if cell.row in crowded or not self._moved_itself(state, smooth, cell):
                 continue
             if self._settled(state, host) or self._stands_alone(state, smooth, cell):
                 by_host.setdefault(host, []).append(cell)
@@ -68,6 +77,17 @@ class AlarmRule:
         for host, cells in by_host.items():
             self._note(state, host, cells, limit)
         self._date_recoveries(state, by_host)
+
+    def _crowded_rows(self, state: Watch, held: list[tuple[Cell, Smoothed]]) -> set[int]:
+        """Metrics in which so many hosts are away that it is a group's shift beyond doubt."""
+        by_row: dict[int, list[tuple[Cell, Smoothed]]] = {}
+        for cell, smooth in held:
+            by_row.setdefault(cell.row, []).append((cell, smooth))
+        crowded = {row: cells for row, cells in by_row.items() if len(cells) > self.crowd}
+        for cells in crowded.values():
+            middle, smooth = sorted(cells, key=lambda item: item[0].deviations)[len(cells) // 2]
+            self._shared(state, smooth, middle)
+        return set(crowded)
 
     def _date_recoveries(self, state: Watch, by_host: Mapping[int, list[Cell]]) -> None:
         for host, alarm in state.alarms.items():
@@ -91,15 +111,21 @@ class AlarmRule:
     def _held(self, state: Watch) -> Iterator[tuple[Cell, Smoothed]]:
         needed = np.where(state.scaling.activity, self.activity_hold_s, self.hold_s)
         strongest: dict[tuple[int, int], tuple[Cell, Smoothed]] = {}
+        needed = np.broadcast_to(needed, state.fast.run.shape)
+        writer = state.scaling.activity & (state.panel.peers.host == state.panel.writer)
+        if bool(writer.any()):
+            needed = np.where(writer, self.writer_patience * needed, needed)
+        before = self.again * state.excursions.longest
+        before[state.scaling.abnormal[:, 0]] = 0.0
         for smooth in (state.fast, state.slow):
-            for row, entity in np.argwhere(smooth.run >= needed).tolist():
+            for row, entity in np.argwhere(smooth.run >= needed + before).tolist():
                 size = abs(float(smooth.mean[row, entity]))
                 cell = Cell(
                     row=row,
                     entity=entity,
                     deviations=size / max(float(smooth.usual[row, entity]), 1e-6),
                     onset=state.time - float(smooth.run[row, entity]),
-                    lasted=float(smooth.run[row, entity]) / float(needed[row, 0]),
+                    lasted=float((smooth.run - before)[row, entity]) / float(needed[row, entity]),
                 )
                 known = strongest.get((row, entity))
                 if known is None or known[0].deviations < cell.deviations:
@@ -184,14 +210,17 @@ class AlarmRule:
         state.fleet_wide.append(FleetShift(metric, cell.onset, None, change, names))
 
     def _enough(self, cells: list[Cell], limit: float) -> bool:
-        """One strong cell soon, a weaker one or several together after `patience` times as long."""
+        """One strong cell soon, several weaker ones later, a weaker one alone last of all."""
         strongest = max(cell.deviations for cell in cells)
         together = sum({cell.row: cell.deviations for cell in cells}.values())
         if strongest >= self.strong * limit or together >= 2 * self.strong * limit:
             return True
         patient = [cell for cell in cells if cell.lasted >= self.patience]
-        several = len({cell.row for cell in patient}) >= 2
-        return several or any(cell.deviations >= limit for cell in patient)
+        if len({cell.row for cell in patient}) >= 2:
+            return True
+        return any(
+            cell.deviations >= limit and cell.lasted >= self.alone_patience for cell in patient
+        )
 
     def _note(self, state: Watch, host: int, cells: list[Cell], limit: float) -> None:
         alarm = state.alarms.get(host)

@@ -85,7 +85,9 @@ def findings() -> QuerySet[Finding]:
 
 def recommendations() -> QuerySet[Recommendation]:
     """Recommendations with their decisions, the standing one first."""
-    decisions = Decision.objects.select_related("user").order_by("-id")
+    decisions = Decision.objects.select_related(
+        "user", "carried_from__recommendation__diagnosis"
+    ).order_by("-id")
     return Recommendation.objects.order_by("position").prefetch_related(
         Prefetch("decisions", queryset=decisions)
     )

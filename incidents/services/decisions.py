@@ -11,6 +11,7 @@ from incidents.exceptions import InvalidInput, StaleVersion
 from incidents.models import Decision, Host, Incident, Recommendation
 from incidents.roles import Actor, Capability
 from incidents.services import topology
+from incidents.services.carrying import carry_on
 from incidents.services.events import record
 
 
@@ -26,6 +27,8 @@ def decide(
     seen_decision: int | None = None,
 ) -> Decision:
     """Accepts, rejects or changes a recommendation; an earlier decision on it no longer stands.
+
+    Where a later run recommends the same, the decision stands there as well.
 
     `seen_decision` is the key of the decision that stood when the actor looked, 0 for none; where
     another one stands now, `StaleVersion` is raised and nothing changes.
@@ -52,6 +55,7 @@ def decide(
         actor=actor.label,
         user_id=actor.user_id,
     )
+    carry_on(decision)
     _record(actor, decision, recommendation)
     return decision
 

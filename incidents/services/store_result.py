@@ -19,6 +19,7 @@ from incidents.models import (
     Suspect,
 )
 from incidents.roles import Actor
+from incidents.services.carrying import carry_into
 from incidents.services.events import record
 from incidents.services.evidence import note_reading
 from incidents.services.opening import graver_kind
@@ -38,6 +39,7 @@ def store_result(*, pk: int, owner: str, result: DiagnosisResult) -> Diagnosis:
     findings = _store_findings(diagnosis, result.findings, evidence)
     _store_suspects(diagnosis, result, findings)
     _store_recommendations(diagnosis, result)
+    carried = carry_into(diagnosis)
     for reading in result.readings:
         if reading.evidence_id in evidence:
             note_reading(
@@ -53,7 +55,12 @@ def store_result(*, pk: int, owner: str, result: DiagnosisResult) -> Diagnosis:
         verb="diagnosis.done",
         text=f"Diagnosis {diagnosis.number}: {result.summary}",
         incident=diagnosis.incident,
-        data={"diagnosis": pk, "class": result.verdict_class, "confidence": result.confidence},
+        data={
+            "diagnosis": pk,
+            "class": result.verdict_class,
+            "confidence": result.confidence,
+            "carried_decisions": [one.pk for one in carried],
+        },
     )
     return diagnosis
 

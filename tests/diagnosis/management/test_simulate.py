@@ -1,5 +1,6 @@
 import io
 import json
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -15,7 +16,7 @@ from diagnosis.readers.metrics import read_metrics
 from diagnosis.readers.progress_reports import read_reports
 from diagnosis.simulator.scenarios import SCENARIOS, simulate
 
-ARGUMENTS = {"seed": 2, "hosts": 1, "gpus": 4}
+ARGUMENTS: Any = {"seed": 2, "hosts": 1, "gpus": 4}
 
 
 def test_the_list_names_every_scenario():

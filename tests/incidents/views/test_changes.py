@@ -207,3 +207,11 @@ def test_a_resolved_incident_offers_to_reopen_it(responder: Client):
     page = responder.get(f"/incidents/{resolved.pk}").content.decode()
     assert "Reopen" in page
     assert "Resolve…" not in page
+
+
+def test_a_resolved_incident_offers_no_decision(responder: Client):
+    resolved = IncidentFactory(status="resolved", resolution="other", resolved_at=timezone.now())
+    RecommendationFactory(diagnosis=DiagnosisFactory(incident=resolved, done=True))
+    page = responder.get(f"/incidents/{resolved.pk}").content.decode()
+    assert "not decided" in page
+    assert "data-accept" not in page

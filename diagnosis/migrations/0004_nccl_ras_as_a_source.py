@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('diagnosis', '0002_the_watch'),
+        ('diagnosis', '0003_rules_of_a_site'),
         ('incidents', '0003_recovered'),
     ]
 
