@@ -19,7 +19,7 @@ from incidents.choices import Resolution, Severity
 from incidents.hostnames import normalise_host
 from incidents.roles import Actor
 from incidents.services import diagnoses
-from incidents.services.incidents import reopen, resolve
+from incidents.services.incidents import add_note, reopen, resolve
 from incidents.services.opening import graver_kind, open_incident
 
 WATCH = Actor.system("the watch")
@@ -194,7 +194,8 @@ def _store(incident: models.Incident, situation: Situation, owner: str) -> None:
 def _calm(watch: JobWatch, cause: Cause, situation: Situation, now: datetime) -> None:
     """Closes the incident once its trouble has been seen to be gone for a while.
 
-    What cannot be seen is not over: a silent source or reports that stopped close nothing.
+    What cannot be seen is not over: a silent source or reports that stopped close nothing. What
+    someone else opened is theirs to close; the watch leaves a note.
     """
     if not _sees(cause, situation):
         watch.cause = asdict(replace(cause, calm_since=None))
@@ -208,7 +209,10 @@ def _calm(watch: JobWatch, cause: Cause, situation: Situation, now: datetime) ->
         since = datetime.fromtimestamp(calm_since, UTC)
         did = "The job moves again" if cause.kind == "hang" else "The job is back at its usual pace"
         note = f"{did}, as the watch sees it since {since:%Y-%m-%d %H:%M:%S} UTC."
-        resolve(actor=WATCH, incident=incident, resolution=Resolution.RECOVERED, note=note)
+        if incident.source == "watch":
+            resolve(actor=WATCH, incident=incident, resolution=Resolution.RECOVERED, note=note)
+        else:
+            add_note(actor=WATCH, incident=incident, text=note)
     watch.incident, watch.cause = None, {}
 
 

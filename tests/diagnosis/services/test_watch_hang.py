@@ -136,6 +136,19 @@ def test_a_hang_joins_the_incident_that_someone_opened_for_the_attempt():
     assert opened.suspect_name.startswith("node-")
 
 
+def test_what_someone_else_opened_gets_a_note_on_recovery_and_stays_theirs_to_close():
+    job = live_job(moves_for=3000)
+    watch = watched(job)
+    watch.body = stuck_for(job, since=START + 300, until=START + 480)
+    opened, _ = open_incident(actor=ROBOT, title="it hangs", attempt=watch.attempt)
+
+    watch.run(START, START + 700)
+
+    opened.refresh_from_db()
+    assert opened.status == IncidentStatus.TRIGGERED
+    assert opened.events.filter(verb="incident.noted", text__contains="moves again").exists()
+
+
 def test_after_a_gap_of_ten_minutes_nothing_is_opened_about_what_has_passed():
     watch = watched(live_job(moves_for=3000))
     watch.body = stuck_for(live_job(moves_for=3000), since=START + 300, until=START + 600)
