@@ -62,7 +62,7 @@ def words_of(results: Sequence[Mapping[str, str]]) -> str:
     known = sum(one["state"] == "known" for one in results)
     words = [f"{len(results) - len(refused)} of {len(results)} files handed in"]
     if known:
-        words.append(f"{known} of them known before")
+        words.append(f"{known} of them already here")
     return ". ".join([", ".join(words), *refused[:3]]) + "."
 
 
