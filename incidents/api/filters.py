@@ -16,7 +16,6 @@ from incidents.choices import (
     HostState,
     JobState,
     ParseStatus,
-    Severity,
     SuspectRole,
 )
 from incidents.filters import IncidentFilter
@@ -55,7 +54,6 @@ def refuse_unknown(request: Request, known: frozenset[str] | set[str]) -> None:
 class IncidentListFilter(IncidentFilter):
     """The desk's filters, and what programs look for."""
 
-    severity = django_filters.ChoiceFilter(choices=Severity.choices)
     job = django_filters.NumberFilter("job_id", label="Job's id")
     attempt = django_filters.NumberFilter("attempt_id", label="Attempt's id")
     host = django_filters.CharFilter(method="of_host", label="Host, however it is spelt")
