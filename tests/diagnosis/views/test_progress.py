@@ -122,7 +122,7 @@ def test_the_picture_comes_with_its_table(viewer: Client):
         data={"folded": False, "communicators": [group(0, [48211, 48210])], "waits": []},
     )
     page = viewer.get(f"/diagnoses/{run.pk}/progress").content.decode()
-    assert "data-plots=" in page
+    assert 'data-plots="progress"' in page
     assert '<td class="num">48210</td>' in page
 
 
