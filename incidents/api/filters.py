@@ -16,7 +16,6 @@ from incidents.choices import (
     HostState,
     JobState,
     ParseStatus,
-    Severity,
     SuspectRole,
 )
 from incidents.filters import IncidentFilter
@@ -64,7 +63,6 @@ def refuse_unknown(request: Request, known: frozenset[str] | set[str]) -> None:
 class IncidentListFilter(IncidentFilter):
     """The desk's filters, and what programs look for."""
 
-    severity = django_filters.ChoiceFilter(choices=Severity.choices)
     job = IdFilter("job_id", label="Job's id")
     attempt = IdFilter("attempt_id", label="Attempt's id")
     host = django_filters.CharFilter(method="of_host", label="Host, however it is spelt")

@@ -47,6 +47,7 @@ ENDPOINTS = [
     ("GET", "incidents/{incident}/evidence", READ),
     ("POST", "incidents/{incident}/evidence", RESPOND),
     ("GET", "evidence/{evidence}", READ),
+    ("PATCH", "evidence/{evidence}", RESPOND),
     ("GET", "evidence/{evidence}/content", READ),
     ("GET", "incidents/{incident}/diagnoses", READ),
     ("POST", "incidents/{incident}/diagnoses", RESPOND),
