@@ -89,7 +89,7 @@ function drawWithin(element) {
 }
 
 globalThis.plots = {
-  colour, axis, layout, short, instant,
+  colour, axis, layout, short, instant, LETTER,
   add(kind, figures) {
     kinds.set(kind, figures);
     document.querySelectorAll(`[data-plots="${kind}"]`).forEach(draw);

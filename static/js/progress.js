@@ -1,5 +1,5 @@
 /** Figures of collective progress. Roles differ in shape as well as in colour. */
-const { colour, axis, layout, short } = globalThis.plots;
+const { colour, axis, layout, short, LETTER } = globalThis.plots;
 
 const roleColour = (role) => (role === "culprit" ? colour("bad-fill") : role === "possible" ? colour("warn-fill") : colour("accent"));
 
@@ -45,17 +45,20 @@ function detail({ detail: shown }, most) {
   };
 }
 
-function waits({ waits: shown, detail: { marks } }, most) {
+function waits({ waits: shown, detail: { marks } }, most, place) {
+  // Waiting ranks stand on the left and have the room that those on the right leave.
+  const right = Math.min(most, Math.max(...shown.map((wait) => wait.blockers.length)));
+  const left = Math.max(12, Math.floor(place.clientWidth / LETTER) - right - 6);
   const nodes = new Map();
-  const node = (label, blamed) => {
-    if (!nodes.has(label)) nodes.set(label, { place: nodes.size, blamed });
+  const node = (label, blamed, on) => {
+    if (!nodes.has(label)) nodes.set(label, { place: nodes.size, blamed, waits: on });
     return nodes.get(label).place;
   };
   const culprits = new Set(marks.filter((mark) => mark.role === "culprit").map((mark) => mark.who.replace("rank ", "")));
   const blamed = (ranks) => ranks.split(/\D+/).some((rank) => culprits.has(rank));
   const links = shown.map((wait) => ({
-    source: node(`${wait.waiters} · ${wait.label}`, false),
-    target: node(wait.blockers, blamed(wait.blockers)),
+    source: node(`${wait.waiters} · ${wait.label}`, false, true),
+    target: node(wait.blockers, blamed(wait.blockers), false),
     value: wait.weight,
     label: `${wait.label} ${wait.call}`,
   }));
@@ -64,7 +67,7 @@ function waits({ waits: shown, detail: { marks } }, most) {
     traces: [{
       type: "sankey", arrangement: "snap",
       node: {
-        label: [...nodes.keys()].map((name) => short(name, most)), customdata: [...nodes.keys()], pad: 14, thickness: 12,
+        label: [...nodes].map(([name, { waits: on }]) => short(name, on ? left : right)), customdata: [...nodes.keys()], pad: 14, thickness: 12,
         color: list.map((one) => (one.blamed ? colour("bad-fill") : colour("line-strong"))),
         line: { width: 0 }, hovertemplate: "%{customdata}<extra></extra>",
       },

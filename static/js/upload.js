@@ -10,6 +10,7 @@ const nameOf = (file) => file.path ?? (file.webkitRelativePath || file.name);
 
 function sizeOf({ size }) {
   const units = ["bytes", "KB", "MB", "GB"];
+  if (size === 1) return "1 byte";
   const step = size ? Math.min(3, Math.floor(Math.log2(size) / 10)) : 0;
   return `${(size / 1024 ** step).toLocaleString(undefined, { maximumFractionDigits: step ? 1 : 0 })} ${units[step]}`;
 }
@@ -112,7 +113,7 @@ class Transfers {
 
   show(loaded) {
     this.bar.value = Math.min(1, (this.done + loaded) / this.total);
-    this.words.textContent = `${this.doneFiles.toLocaleString()} of ${this.count.toLocaleString()} files`;
+    this.words.textContent = `${this.doneFiles.toLocaleString()} of ${this.count.toLocaleString()} file${this.count === 1 ? "" : "s"}`;
   }
 
   ended(batch, results) {
@@ -199,7 +200,7 @@ function prepare(form) {
     else {
       const transfers = new Transfers(form.querySelector("[data-transfers]"));
       transfers.begin(chosen);
-      transfers.words.textContent = `${chosen.length.toLocaleString()} files chosen`;
+      transfers.words.textContent = `${chosen.length.toLocaleString()} file${chosen.length === 1 ? "" : "s"} chosen`;
     }
   };
   input.addEventListener("change", () => {
