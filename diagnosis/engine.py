@@ -21,9 +21,11 @@ from diagnosis.readers.errors import UnreadableEvidence
 from diagnosis.readers.flight_recorder import read_dumps
 from diagnosis.readers.kinds import HEAD_BYTES, kind_of, why_unknown
 from diagnosis.readers.placement import read_placement
-from diagnosis.taxonomy.ruleset import Taxonomy
+from diagnosis.taxonomy.ruleset import Taxonomy, rules_version
+from diagnosis.taxonomy.suppression import Suppression
 from diagnosis.triage.procedure import triage
 from diagnosis.triage.settings import TriageSettings
+from diagnosis.triage.suppressed import without_maintenance
 
 #: A placement larger than this (bytes) is refused: 16,384 ranks take about 3 MB.
 PLACEMENT_MAX_BYTES = 64 * 1024**2
@@ -44,19 +46,21 @@ def diagnose(
     *,
     placement: Placement | None = None,
     taxonomy: Taxonomy | None = None,
+    suppression: Suppression = Suppression(),  # noqa: B008 - frozen
     now: float | None = None,
 ) -> Diagnosis:
     """Judge all evidence of one broken job.
 
-    `now` (seconds since the epoch) gives time stamps without a year theirs. `placement` wins over
-    a placement file among the evidence; without a `taxonomy` the shipped one is used. Evidence
-    that cannot be read ends in `skipped` with its reason and never raises; `judged` is False when
-    nothing at all could be judged.
+    `placement` wins over a placement file among the evidence; without a `taxonomy` the shipped one
+    is used. What `suppression` silences is told and not judged. `now` (seconds since the epoch)
+    gives time stamps without a year theirs. Evidence that cannot be read ends in `skipped` with its
+    reason and never raises; `judged` is False when nothing at all could be judged.
     """
     rules = taxonomy or Taxonomy.default()
     given = sort_by_kind(evidence)
     known = placement or given.placement
-    logs = triage(given.logs, taxonomy=rules, placement=known, settings=TriageSettings(now=now))
+    settings = TriageSettings(now=now, suppression=suppression)
+    logs = triage(given.logs, taxonomy=rules, placement=known, settings=settings)
     dumps, unread = read_dumps(given.dumps)
     progress: CollectiveProgress | None = None
     conclusions: list[Conclusion] = [logs.conclusion] if logs.conclusion else []
@@ -70,8 +74,9 @@ def diagnose(
         )
         conclusions.append(located)
     skipped = tuple(sorted({*given.skipped, *logs.skipped, *unread}, key=lambda item: item.file))
-    answer = fuse(conclusions, skipped=skipped, taxonomy_version=rules.version)
-    return _with_picture(answer, progress, dumps)
+    version = rules_version(rules, suppression.rules)
+    answer = fuse(conclusions, skipped=skipped, taxonomy_version=version)
+    return _with_picture(without_maintenance(answer, suppression), progress, dumps)
 
 
 def _with_picture(

@@ -24,6 +24,8 @@ urlpatterns = [
     path("incidents/<int:pk>/mitigate", incident_changes.mitigate, name="mitigate"),
     path("incidents/<int:pk>/resolve", incident_changes.resolve, name="resolve"),
     path("incidents/<int:pk>/reopen", incident_changes.reopen, name="reopen"),
+    path("incidents/<int:pk>/correction", incident_changes.correction, name="correction"),
+    path("incidents/<int:pk>/correct", incident_changes.correct, name="correct"),
     path("incidents/<int:pk>/note", incident_changes.note, name="note"),
     path("incidents/<int:pk>/diagnose", incident_changes.diagnose, name="diagnose"),
     path(
@@ -38,4 +40,5 @@ urlpatterns = [
     path("attempts/<int:pk>/placement", places.placement, name="placement"),
     path("hosts", places.hosts, name="hosts"),
     path("hosts/<int:pk>", places.host, name="host"),
+    path("hosts/<int:pk>/state", places.host_state, name="host-state"),
 ]

@@ -19,6 +19,7 @@ from diagnosis.degradation.peers import peers_of, writer_of
 from diagnosis.degradation.scaling import fit_scaling
 from diagnosis.degradation.state import Panel, Watch
 from diagnosis.degradation.step import Step, bound
+from diagnosis.degradation.suspects import suspects_of
 
 #: Samples are taken out of a window in blocks of this many, which the memory likes better.
 _BLOCK = 16
@@ -168,7 +169,7 @@ class Detector:
 
     def judgement(self, state: Watch, coverage: Coverage) -> Judgement:
         """The answer that the state gives now."""
-        suspects = self._rule.suspects(state)
+        suspects = suspects_of(state)
         faulty = any(suspect.alarm_time is not None for suspect in suspects)
         return Judgement(
             answer=Answer.FAULTY if faulty else Answer.HEALTHY,
@@ -184,7 +185,6 @@ class Detector:
         return AlarmRule(
             hold_s=self.hold_s,
             activity_hold_s=self.activity_hold_s,
-            second_metric_share=self.second_metric_share,
         )
 
     def _advance(self, state: Watch, time: float, values: FloatArray) -> None:

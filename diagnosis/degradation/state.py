@@ -96,9 +96,9 @@ class Watch:
     """The detector's state; (metrics, entities) arrays are in the order of `panel.peers`.
 
     `offset` is each cell's usual position over what its peers do together, `age` the seconds of own
-    past behind it; `recent` holds the last two samples, `turned` is
-    when the fleet last turned as a whole, `left` when it left its usual level, `elsewhere` when it
-    was last seen away from it. `advance` changes a state in place.
+    past behind it; `recent` holds the last two samples; `turned` is when the fleet last
+    turned as a whole, `left` when it left its usual level, `elsewhere` when it was last seen away
+    from it. `advance` changes a state in place.
     """
 
     panel: Panel

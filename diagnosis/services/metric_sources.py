@@ -8,7 +8,7 @@ from typing import Protocol
 from django.conf import settings
 from django.db.models import F, Q
 
-from diagnosis.models import MetricSource, SourceState
+from diagnosis.models import MetricSource, SourceKind, SourceState
 from diagnosis.sources.aliases import aliases_of
 from diagnosis.sources.connection import Connection
 from diagnosis.sources.errors import SourceError, SourceFailure
@@ -62,9 +62,10 @@ def ask(
         return gather(server, queries, named, grid, limits)
 
 
-def source_for(cluster: Cluster) -> MetricSource | None:
-    """The cluster's own source, else one that is for every cluster."""
-    fitting = MetricSource.objects.filter(Q(cluster=cluster) | Q(cluster=None), enabled=True)
+def source_for(cluster: Cluster, kind: SourceKind = SourceKind.PROMETHEUS) -> MetricSource | None:
+    """The cluster's own source of a kind, else one that is for every cluster."""
+    near = Q(cluster=cluster) | Q(cluster=None)
+    fitting = MetricSource.objects.filter(near, kind=kind, enabled=True)
     return fitting.order_by(F("cluster").asc(nulls_last=True), "pk").first()
 
 

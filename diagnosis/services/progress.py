@@ -49,6 +49,23 @@ def take_reports(
         raise InvalidInput(f"The time is {ahead:.0f} s ahead of the clock here.", field="time")
     known = LiveState.objects.filter(attempt=attempt).first()
     live, late = follow(live_progress(known), replace(batch, time=min(batch.time, now.timestamp())))
+    _store(attempt, live, now)
+    if live.last_seen - live.last_moved >= settings.WATCH_STILL_SECONDS:
+        watch_list.hasten(pk=attempt.pk, now=now)
+    return Taken(reports=len(batch.ranks), late=late, ranks=len(live.ranks))
+
+
+@transaction.atomic
+def take_polled(*, attempt: Attempt, batch: ProgressBatch, now: datetime) -> LiveProgress:
+    """The same for what the watch itself asked for; what is known of the attempt afterwards."""
+    attempt = Attempt.objects.select_for_update().get(pk=attempt.pk)
+    known = LiveState.objects.filter(attempt=attempt).first()
+    live, _ = follow(live_progress(known), batch)
+    _store(attempt, live, now)
+    return live
+
+
+def _store(attempt: Attempt, live: LiveProgress, now: datetime) -> None:
     LiveState.objects.update_or_create(
         attempt=attempt,
         defaults={
@@ -58,9 +75,6 @@ def take_reports(
             "received_at": now,
         },
     )
-    if live.last_seen - live.last_moved >= settings.WATCH_STILL_SECONDS:
-        watch_list.hasten(pk=attempt.pk, now=now)
-    return Taken(reports=len(batch.ranks), late=late, ranks=len(live.ranks))
 
 
 def live_progress(known: LiveState | None) -> LiveProgress | None:

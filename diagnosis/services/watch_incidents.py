@@ -161,7 +161,7 @@ def _store(incident: models.Incident, situation: Situation, owner: str) -> None:
     """The diagnosis with its pictures, so that the incident's page shows them as any other."""
     if situation.diagnosis is None:
         return
-    result = result_from(situation.diagnosis, records={}, kinds={}, fault_codes={})
+    result = result_from(situation.diagnosis, records={}, kinds={}, origins={}, fault_codes={})
     run = diagnoses.start_own_run(actor=WATCH, incident=incident, owner=owner)
     stored = diagnoses.store_result(pk=run.pk, owner=owner, result=result)
     pictures = situation.pictures

@@ -5,6 +5,8 @@ from typing import Any
 
 import re2
 
+from diagnosis.taxonomy.re2_limits import instead_of
+
 #: Memory that RE2 may use for one compiled expression, in bytes. Its default of 8 MiB makes the
 #: combined expression of some hundred signatures fall back to the slow engine.
 RE2_MEMORY = 256 * 1024 * 1024
@@ -14,14 +16,6 @@ MAX_PATTERN_LENGTH = 2000
 _LINE_START = re.compile(r"(?<![\\[])\^")
 _GROUP_NAME = re.compile(r"\(\?P<[^>]*>")
 _TEXT_ANCHOR = re.compile(r"(?<!\\)(?:\\\\)*\\[AzZ]")
-_UNSUPPORTED = {
-    "(?=": "look-ahead",
-    "(?!": "negative look-ahead",
-    "(?<=": "look-behind",
-    "(?<!": "negative look-behind",
-    "(?>": "atomic groups",
-    "(?P=": "back references",
-}
 
 
 class PatternError(ValueError):
@@ -39,9 +33,6 @@ def check_pattern(text: str) -> None:
         raise PatternError(f"the pattern is longer than {MAX_PATTERN_LENGTH} characters")
     if "\n" in text or "\r" in text:
         raise PatternError("the pattern holds a line break, but it is searched within one line")
-    for construct, name in _UNSUPPORTED.items():
-        if construct in text:
-            raise PatternError(f"RE2 has no {name} ('{construct}…')")
     if _TEXT_ANCHOR.search(text):
         raise PatternError("use ^ and $ for the ends of the line instead of \\A, \\z and \\Z")
     names = _GROUP_NAME.findall(text)
@@ -60,7 +51,7 @@ def _compile_for_check(text: str) -> Any:
         reason = error.args[0] if error.args else "not understood"
         if isinstance(reason, bytes):
             reason = reason.decode("utf-8", "replace")
-        raise PatternError(f"RE2 refuses the pattern: {reason}") from error
+        raise PatternError(instead_of(text) or f"RE2 refuses the pattern: {reason}") from error
 
 
 def options(*, captures: bool) -> Any:

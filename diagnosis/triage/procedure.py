@@ -42,7 +42,7 @@ def triage(
 
     A log whose stream fails becomes a `Skipped` with the reason and never ends the triage.
     """
-    scans, skipped = _read(evidence, taxonomy)
+    scans, skipped = _read(evidence, taxonomy, settings)
     if not scans:
         return TriageResult(None, skipped)
     whole: Case = build_case(scans, placement, settings, job=None)
@@ -51,14 +51,14 @@ def triage(
 
 
 def _read(
-    evidence: Sequence[Evidence], taxonomy: Taxonomy
+    evidence: Sequence[Evidence], taxonomy: Taxonomy, settings: TriageSettings
 ) -> tuple[list[Scan], tuple[Skipped, ...]]:
     matcher = matcher_for(taxonomy)
     scans: list[Scan] = []
     skipped: list[Skipped] = []
     for item in sorted(evidence, key=lambda item: item.name):
         try:
-            scans.append(scan(item, matcher))
+            scans.append(scan(item, matcher, settings.suppression))
         except (OSError, EOFError) as error:
             skipped.append(Skipped(item.name, f"the log cannot be read: {error}"))
     return scans, tuple(skipped)

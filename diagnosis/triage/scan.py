@@ -13,6 +13,7 @@ from diagnosis.readers.origin import Origin, origin_of
 from diagnosis.taxonomy.matcher import Match, Matcher
 from diagnosis.taxonomy.ruleset import Taxonomy
 from diagnosis.taxonomy.signature import Stream
+from diagnosis.taxonomy.suppression import Suppression
 from diagnosis.triage.clues import TEXT_LENGTH, Clue, Moment
 from diagnosis.triage.places import Place, address_of, gpu_name, nic_of, pci_in
 
@@ -66,9 +67,13 @@ def matcher_for(taxonomy: Taxonomy) -> Matcher:
     return taxonomy.matcher_with(FACT_PATTERNS)
 
 
-def scan(evidence: Evidence, matcher: Matcher) -> Scan:
+def scan(
+    evidence: Evidence,
+    matcher: Matcher,
+    suppression: Suppression = Suppression(),  # noqa: B008 - frozen
+) -> Scan:
     """Read one log. Raises only what its stream raises (`OSError`, `EOFError`)."""
-    reading = _Reading(evidence)
+    reading = _Reading(evidence, suppression)
     with evidence.open() as stream:
         for block in read_blocks(stream):
             reading.take(block, matcher)
@@ -78,8 +83,9 @@ def scan(evidence: Evidence, matcher: Matcher) -> Scan:
 class _Reading:
     """The state of one pass over one log."""
 
-    def __init__(self, evidence: Evidence) -> None:
+    def __init__(self, evidence: Evidence, suppression: Suppression) -> None:
         self.evidence = evidence
+        self.suppression = suppression
         self.origin = origin_of(evidence)
         self.facts = Facts()
         self.clues: dict[tuple[object, ...], Clue] = {}
@@ -111,7 +117,8 @@ class _Reading:
         """Count the line to the clue it repeats, or make a clue of its record."""
         line = block.line(index)
         report = watchdog_report(line.text) if match.signature.code.startswith("c10d") else None
-        key = self._key(match, line, report)
+        ignored_by = self.suppression.rules_on(line.text.encode())
+        key = (*self._key(match, line, report), ignored_by)
         if key in self.clues:
             moment = self._moment(line.head.stamp, None, line.head)
             self.clues[key] = self.clues[key].repeated(moment)
@@ -136,6 +143,7 @@ class _Reading:
             moment=self._moment(line.head.stamp, record, head),
             job=self.origin.job,
             report=whole,
+            ignored_by=ignored_by,
         )
 
     def _key(self, match: Match, line: Line, report: WatchdogReport | None) -> tuple[object, ...]:

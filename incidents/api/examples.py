@@ -67,6 +67,9 @@ RESOLVE = OpenApiExample(
     request_only=True,
 )
 ASSIGN = OpenApiExample("Assign", {"assignee": "alice"}, request_only=True)
+CORRECT = OpenApiExample(
+    "Correct", {"title": "llama-70b hangs at step 4200", "severity": "high"}, request_only=True
+)
 ACCEPT = OpenApiExample("Accept", {"kind": "accept"}, request_only=True)
 CHANGE = OpenApiExample(
     "Do something else",

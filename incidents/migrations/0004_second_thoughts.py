@@ -4,6 +4,16 @@ import django.db.models.deletion
 from django.db import migrations, models
 
 
+def note_freed(apps, schema_editor):
+    """Stops the clock of incidents whose attempt has ended or was followed by another."""
+    attempts = apps.get_model("incidents", "Attempt").objects
+    for attempt in attempts.filter(incidents__isnull=False).distinct():
+        later = attempts.filter(job=attempt.job_id, number__gt=attempt.number)
+        ends = [attempt.ended_at, *later.values_list("started_at", flat=True)]
+        end = min((one for one in ends if one is not None), default=None)
+        attempt.incidents.update(gpus_freed_at=end)
+
+
 class Migration(migrations.Migration):
 
     dependencies = [
@@ -55,4 +65,5 @@ class Migration(migrations.Migration):
             model_name='evidence',
             constraint=models.CheckConstraint(condition=models.Q(('set_aside_at__isnull', True), models.Q(('set_aside_reason', ''), _negated=True), _connector='OR'), name='evidence_set_aside_with_reason'),
         ),
+        migrations.RunPython(note_freed, migrations.RunPython.noop),
     ]

@@ -13,6 +13,7 @@ from incidents.selectors.desk import (
 )
 from incidents.selectors.pages import (
     accusations_of,
+    accused_hosts,
     attempts_with_hosts,
     change_of,
     events_of_host,
@@ -57,6 +58,7 @@ __all__ = [
     "SETTLING",
     "AnsweredIncident",
     "accusations_of",
+    "accused_hosts",
     "attempts",
     "attempts_of",
     "attempts_with_hosts",

@@ -82,6 +82,14 @@ def record_outcome(
     return decision
 
 
+def next_step(decision: Decision) -> str:
+    """What is left for people after a decision; empty where nothing is."""
+    action, host = _decided(decision, decision.recommendation)
+    if decision.kind == DecisionKind.REJECT or action != Action.ISOLATE_HOST or not host.strip():
+        return ""
+    return f"{host} is noted as suspect; once it is out of service, note on its page: isolated."
+
+
 def _check(kind: DecisionKind, reason: str, changed_action: Action | None) -> None:
     if kind not in DecisionKind.values:
         raise InvalidInput("Accept, reject or change.", field="kind")

@@ -3,11 +3,12 @@
 from django.db import transaction
 
 from incidents import storage
-from incidents.choices import EvidenceKind, ParseStatus
+from incidents.choices import EvidenceKind
 from incidents.exceptions import InvalidInput
 from incidents.models import Blob, Evidence, Incident
 from incidents.roles import Actor, Capability
 from incidents.services.events import record
+from incidents.services.results import ReadingData
 
 _NAME_LENGTH = 500
 
@@ -61,14 +62,12 @@ def attach_evidence(
     return evidence, created
 
 
-def note_reading(
-    *, evidence: Evidence, status: ParseStatus, reason: str = "", kind: str = ""
-) -> None:
-    """Notes whether a file could be read; part of storing a diagnosis, whose event covers it."""
-    evidence.parse_status, evidence.parse_reason = status, reason
-    if kind:
-        evidence.kind = kind
-    evidence.save(update_fields=["parse_status", "parse_reason", "kind"])
+def note_reading(evidence: Evidence, reading: ReadingData) -> None:
+    """Notes whether a file could be read and what it is; part of storing a diagnosis."""
+    evidence.parse_status, evidence.parse_reason = reading.status, reading.reason
+    evidence.kind = reading.kind or evidence.kind
+    evidence.read_host, evidence.read_rank = reading.host[:255], reading.rank
+    evidence.save(update_fields=["parse_status", "parse_reason", "kind", "read_host", "read_rank"])
 
 
 def clean_name(name: str) -> str:

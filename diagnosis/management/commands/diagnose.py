@@ -18,6 +18,7 @@ from diagnosis.management.evidence_command import (
     content_of,
     placement_at,
 )
+from diagnosis.services.taxonomy import of_this_instance
 from diagnosis.taxonomy.rows import TaxonomyError
 from diagnosis.taxonomy.ruleset import Taxonomy
 
@@ -30,7 +31,7 @@ class Command(EvidenceCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("paths", nargs="*", type=Path, metavar="PATH")
         parser.add_argument("--topology", type=Path, help="topology.json: hosts, pods, ToR groups")
-        parser.add_argument("--taxonomy", type=Path, help="in place of the shipped taxonomy")
+        parser.add_argument("--taxonomy", type=Path, help="rules in place of this instance's")
 
     def judge(self, **options: Any) -> bool:
         apart = (options["placement"], options["topology"])
@@ -75,7 +76,7 @@ def gather(paths: list[Path], *, apart: tuple[Path | None, ...] = ()) -> list[Ev
 
 def _taxonomy(path: Path | None) -> Taxonomy | None:
     if path is None:
-        return None
+        return of_this_instance()
     try:
         return Taxonomy.from_yaml(content_of(path, "--taxonomy"))
     except TaxonomyError as error:

@@ -17,6 +17,14 @@ class EvidenceSerializer(serializers.ModelSerializer[Evidence]):
     """One file of an incident: what it is, whose it is, and whether it could be read."""
 
     incident = serializers.IntegerField(source="incident_id")
+    host = serializers.CharField(
+        source="from_host", help_text="As the uploader said, else as reading told."
+    )
+    rank = serializers.IntegerField(
+        source="from_rank",
+        allow_null=True,
+        help_text="As the uploader said, else as reading told.",
+    )
     job = serializers.CharField(source="job_label")
     size = serializers.IntegerField(source="blob.size", help_text="Bytes, as handed in.")
     sha256 = serializers.CharField(source="blob.sha256")

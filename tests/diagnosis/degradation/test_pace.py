@@ -11,8 +11,8 @@ STEP = 15.0
 def followed(*levels: tuple[int, float], noise: float = 0.01, step: float = STEP) -> Pace:
     """A job of so many samples at each level, taken in four at a time."""
     random = np.random.default_rng(3)
-    values = np.concatenate([np.full(count, level) for count, level in levels])
-    values *= 1 + noise * random.normal(size=len(values))
+    values = np.concatenate([np.full(count, level, np.float64) for count, level in levels])
+    values = np.asarray(values * (1 + noise * random.normal(size=len(values))), np.float64)
     time = 1e9 + step * np.arange(len(values))
     pace = Pace()
     for first in range(0, len(values), 4):

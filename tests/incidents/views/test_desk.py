@@ -206,3 +206,14 @@ def test_a_viewer_cannot_acknowledge(viewer: Client):
     response = viewer.post(f"/incidents/{incident.pk}/acknowledge", {"version": 1})
     incident.refresh_from_db()
     assert (response.status_code, incident.status) == (403, "triggered")
+
+
+def test_two_incidents_of_one_attempt_burn_its_gpus_once(responder: Client):
+    attempt = AttemptFactory()
+    began = timezone.now() - timedelta(hours=2)
+    for hours in (0, 1):
+        onset = began + timedelta(hours=hours)
+        IncidentFactory(attempt=attempt, gpu_count=16, onset_at=onset)
+    IncidentFactory(gpu_count=8, onset_at=began)
+    summary = responder.get("/").context["summary"]
+    assert (summary.gpus, round(summary.gpu_hours)) == (24, 48)
