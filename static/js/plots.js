@@ -75,7 +75,7 @@ async function draw(section) {
   try {
     const Plotly = await plotly();
     for (const place of section.querySelectorAll("[data-plot]")) {
-      const most = place.clientWidth < NARROW ? 15 : Math.floor((place.clientWidth * LABELS) / LETTER);
+      const most = place.clientWidth < NARROW ? 18 : Math.floor((place.clientWidth * LABELS) / LETTER);
       const figure = figures[place.dataset.plot](data, most, place);
       Plotly.react(place, figure.traces, figure.layout, SETTINGS);
     }

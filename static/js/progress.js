@@ -2,7 +2,7 @@
 const { colour, axis, layout, short, NARROW } = globalThis.plots;
 
 /** The width of a capital letter in pixels: communicators are named in capitals. */
-const CAPITAL = 8;
+const CAPITAL = 7.2;
 
 const roleColour = (role) => (role === "culprit" ? colour("bad-fill") : role === "possible" ? colour("warn-fill") : colour("accent"));
 
@@ -51,7 +51,7 @@ function detail({ detail: shown }, most) {
 function waits({ waits: shown, detail: { marks } }, most, place) {
   // Waiting ranks stand on the left and have the room that those on the right leave.
   const right = Math.min(most, Math.max(...shown.map((wait) => wait.blockers.length)));
-  const left = Math.max(12, Math.floor(place.clientWidth / CAPITAL) - right - 6);
+  const left = Math.max(12, Math.floor(place.clientWidth / CAPITAL) - right - 5);
   const nodes = new Map();
   const node = (label, blamed, on) => {
     if (!nodes.has(label)) nodes.set(label, { place: nodes.size, blamed, waits: on });
