@@ -9,7 +9,6 @@ from django.db import transaction
 from django.http import HttpResponse
 from django.urls import reverse_lazy
 
-from incidents.models import User
 from incidents.services import people
 from incidents.views.requests import PageRequest, actor_of
 
@@ -21,7 +20,7 @@ class PasswordChange(PasswordChangeView):
     success_url = reverse_lazy("incidents:desk")
 
     @transaction.atomic
-    def form_valid(self, form: "PasswordChangeForm[User]") -> HttpResponse:
+    def form_valid(self, form: PasswordChangeForm) -> HttpResponse:
         response = super().form_valid(form)
         people.password_changed(actor=actor_of(cast("PageRequest", self.request)))
         messages.success(self.request, "Your password is changed. Other sessions were logged out.")

@@ -64,6 +64,7 @@ function instant(seconds) {
 /** The share of a picture's width that labels may take, and the width of a letter in pixels. */
 const LABELS = 0.45;
 const LETTER = 6.6;
+const NARROW = 420;
 const kinds = new Map();
 const SETTINGS = { displayModeBar: false, responsive: true };
 
@@ -74,7 +75,7 @@ async function draw(section) {
   try {
     const Plotly = await plotly();
     for (const place of section.querySelectorAll("[data-plot]")) {
-      const most = Math.max(15, Math.floor((place.clientWidth * LABELS) / LETTER));
+      const most = place.clientWidth < NARROW ? 18 : Math.floor((place.clientWidth * LABELS) / LETTER);
       const figure = figures[place.dataset.plot](data, most, place);
       Plotly.react(place, figure.traces, figure.layout, SETTINGS);
     }
@@ -89,7 +90,7 @@ function drawWithin(element) {
 }
 
 globalThis.plots = {
-  colour, axis, layout, short, instant,
+  colour, axis, layout, short, instant, NARROW,
   add(kind, figures) {
     kinds.set(kind, figures);
     document.querySelectorAll(`[data-plots="${kind}"]`).forEach(draw);

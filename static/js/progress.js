@@ -1,5 +1,8 @@
 /** Figures of collective progress. Roles differ in shape as well as in colour. */
-const { colour, axis, layout, short } = globalThis.plots;
+const { colour, axis, layout, short, NARROW } = globalThis.plots;
+
+/** The width of a capital letter in pixels: communicators are named in capitals. */
+const CAPITAL = 7.2;
 
 const roleColour = (role) => (role === "culprit" ? colour("bad-fill") : role === "possible" ? colour("warn-fill") : colour("accent"));
 
@@ -45,17 +48,20 @@ function detail({ detail: shown }, most) {
   };
 }
 
-function waits({ waits: shown, detail: { marks } }, most) {
+function waits({ waits: shown, detail: { marks } }, most, place) {
+  // Waiting ranks stand on the left and have the room that those on the right leave.
+  const right = Math.min(most, Math.max(...shown.map((wait) => wait.blockers.length)));
+  const left = Math.max(12, Math.floor(place.clientWidth / CAPITAL) - right - 5);
   const nodes = new Map();
-  const node = (label, blamed) => {
-    if (!nodes.has(label)) nodes.set(label, { place: nodes.size, blamed });
+  const node = (label, blamed, on) => {
+    if (!nodes.has(label)) nodes.set(label, { place: nodes.size, blamed, waits: on });
     return nodes.get(label).place;
   };
   const culprits = new Set(marks.filter((mark) => mark.role === "culprit").map((mark) => mark.who.replace("rank ", "")));
   const blamed = (ranks) => ranks.split(/\D+/).some((rank) => culprits.has(rank));
   const links = shown.map((wait) => ({
-    source: node(`${wait.waiters} · ${wait.label}`, false),
-    target: node(wait.blockers, blamed(wait.blockers)),
+    source: node(`${wait.waiters} · ${wait.label}`, false, true),
+    target: node(wait.blockers, blamed(wait.blockers), false),
     value: wait.weight,
     label: `${wait.label} ${wait.call}`,
   }));
@@ -64,7 +70,7 @@ function waits({ waits: shown, detail: { marks } }, most) {
     traces: [{
       type: "sankey", arrangement: "snap",
       node: {
-        label: [...nodes.keys()].map((name) => short(name, most)), customdata: [...nodes.keys()], pad: 14, thickness: 12,
+        label: [...nodes].map(([name, { waits: on }]) => short(name, on ? left : right)), customdata: [...nodes.keys()], pad: 14, thickness: 12,
         color: list.map((one) => (one.blamed ? colour("bad-fill") : colour("line-strong"))),
         line: { width: 0 }, hovertemplate: "%{customdata}<extra></extra>",
       },
@@ -79,7 +85,8 @@ function waits({ waits: shown, detail: { marks } }, most) {
   };
 }
 
-function map({ map: shown, folded }, most) {
+function map({ map: shown, folded }, most, place) {
+  const narrow = place.clientWidth < NARROW;
   const furthest = Math.max(1, ...shown.behind.flat().filter((value) => value !== null));
   const blamed = shown.blamed.filter((name) => shown.columns.includes(name));
   const places = shown.rows.map((_, place) => place);
@@ -96,10 +103,10 @@ function map({ map: shown, folded }, most) {
       hovertemplate: "%{customdata}<br>%{x}: %{z:,} behind<extra></extra>",
     }],
     layout: layout(Math.max(150, 22 * shown.rows.length + 80), {
-      xaxis: axis({ type: "category", nticks: 24, showgrid: false, title: title(folded ? "host" : "rank") }),
+      xaxis: axis({ type: "category", nticks: narrow ? 5 : 24, showgrid: false, title: title(folded ? "host" : "rank") }),
       yaxis: axis({
         tickmode: "array", tickvals: places, ticktext: shown.rows.map((row) => short(row, most)), autorange: "reversed", showgrid: false,
-        title: title("communicator"),
+        title: narrow ? undefined : title("communicator"),
       }),
       annotations: blamed.slice(0, 24).map((name) => ({
         x: name, y: 1, yref: "paper", yanchor: "bottom", text: "▼", showarrow: false, font: { size: 11, color: colour("bad-fill") },

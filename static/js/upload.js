@@ -10,6 +10,7 @@ const nameOf = (file) => file.path ?? (file.webkitRelativePath || file.name);
 
 function sizeOf({ size }) {
   const units = ["bytes", "KB", "MB", "GB"];
+  if (size === 1) return "1 byte";
   const step = size ? Math.min(3, Math.floor(Math.log2(size) / 10)) : 0;
   return `${(size / 1024 ** step).toLocaleString(undefined, { maximumFractionDigits: step ? 1 : 0 })} ${units[step]}`;
 }
@@ -126,7 +127,7 @@ class Transfers {
 
   show(loaded) {
     this.bar.value = Math.min(1, (this.done + loaded) / this.total);
-    this.words.textContent = `${this.doneFiles.toLocaleString()} of ${this.count.toLocaleString()} files`;
+    this.words.textContent = `${this.doneFiles.toLocaleString()} of ${this.count.toLocaleString()} file${this.count === 1 ? "" : "s"}`;
   }
 
   ended(batch, results) {
