@@ -48,9 +48,10 @@ def diagnose(
 ) -> Diagnosis:
     """Judge all evidence of one broken job.
 
-    `now` (seconds since the epoch) gives time stamps without a year theirs. `placement` wins over a placement file among the evidence; without a `taxonomy` the shipped one
-    is used. Evidence that cannot be read ends in `skipped` with its reason and never raises;
-    `judged` is False when nothing at all could be judged.
+    `now` (seconds since the epoch) gives time stamps without a year theirs. `placement` wins over
+    a placement file among the evidence; without a `taxonomy` the shipped one is used. Evidence
+    that cannot be read ends in `skipped` with its reason and never raises; `judged` is False when
+    nothing at all could be judged.
     """
     rules = taxonomy or Taxonomy.default()
     given = sort_by_kind(evidence)
