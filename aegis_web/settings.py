@@ -219,17 +219,46 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
 CELERY_TASK_PUBLISH_RETRY = False
 CELERY_DB_REUSE_MAX = 100
 CELERY_TASK_DEFAULT_QUEUE = "default"
-CELERY_TASK_ROUTES = {"diagnosis.tasks.*": {"queue": "diagnosis"}}
+CELERY_TASK_ROUTES = {
+    "diagnosis.tasks.judge_*": {"queue": "watch"},
+    "diagnosis.tasks.*": {"queue": "diagnosis"},
+}
 
 # Diagnosis runs: how long a worker may hold a run without a heartbeat, and how often that is swept.
 DIAGNOSIS_LEASE_SECONDS = positive("AEGIS_DIAGNOSIS_LEASE_S", 60)
 DIAGNOSIS_MAX_ATTEMPTS = positive("AEGIS_DIAGNOSIS_MAX_ATTEMPTS", 5)
+
+# The watch: how often each running job is judged, how often due ones are looked for, for how long
+# a worker may hold one, and ask its metric source. Graces are in seconds; past them a job that
+# stands still is hung.
+WATCH_INTERVAL_SECONDS = positive("AEGIS_WATCH_INTERVAL_S", 60)
+WATCH_TICK_SECONDS = positive("AEGIS_WATCH_TICK_S", 5)
+WATCH_LEASE_SECONDS = positive("AEGIS_WATCH_LEASE_S", 120)
+WATCH_SOURCE_SECONDS = positive("AEGIS_WATCH_SOURCE_S", 20)
+WATCH_STILL_SECONDS = positive("AEGIS_WATCH_STILL_S", 55)
+WATCH_FRESH_SECONDS = positive("AEGIS_WATCH_FRESH_S", 180)
+WATCH_FIRST_STEP_SECONDS = positive("AEGIS_WATCH_FIRST_STEP_S", 1800)
+WATCH_EVALUATION_SECONDS = positive("AEGIS_WATCH_EVALUATION_S", 1800)
+WATCH_CHECKPOINT_SECONDS = positive("AEGIS_WATCH_CHECKPOINT_S", 600)
+# Secrets of metric sources, by the name that the source's record gives.
+METRIC_SECRETS = {
+    name.removeprefix("AEGIS_SOURCE_SECRET_"): value
+    for name, value in env.ENVIRON.items()
+    if name.startswith("AEGIS_SOURCE_SECRET_")
+}
+
 CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "beat-schedule")
 CELERY_BEAT_SCHEDULE = {
     "sweep-diagnoses": {
         "task": "diagnosis.tasks.sweep_diagnoses",
         "schedule": positive("AEGIS_SWEEP_S", 10),
-    }
+    },
+    "judge-due": {
+        "task": "diagnosis.tasks.judge_due",
+        "schedule": WATCH_TICK_SECONDS,
+        # What a stopped worker left lying is not worth doing: the rows say what is due.
+        "options": {"expires": WATCH_TICK_SECONDS},
+    },
 }
 
 # REST.
@@ -288,5 +317,5 @@ LOGGING = {
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": env.str("AEGIS_LOG_LEVEL", default="INFO")},
-    "loggers": {"axes.apps": {"level": "WARNING"}},
+    "loggers": {"axes.apps": {"level": "WARNING"}, "httpx": {"level": "WARNING"}},
 }

@@ -1,11 +1,15 @@
-"""Pictures of a diagnosis, embedded by the incident's page by name."""
+"""Pictures of a diagnosis and the watch over a job, embedded by pages by name."""
 
 from django.urls import path
 
-from diagnosis.views.pictures import progress
+from diagnosis.views.pictures import metrics, progress
+from diagnosis.views.watch import live, watch
 
 app_name = "diagnosis"
 
 urlpatterns = [
     path("diagnoses/<int:pk>/progress", progress, name="progress"),
+    path("diagnoses/<int:pk>/metrics", metrics, name="metrics"),
+    path("jobs/<int:pk>/watch", watch, name="watch"),
+    path("attempts/<int:pk>/live", live, name="live"),
 ]

@@ -115,6 +115,7 @@ class Resolution(TextChoices):
     CONFIG_FIXED = "config-fixed", "Configuration fixed"
     USER_CODE = "user-code", "User's code"
     SHARED_CAUSE = "shared-cause", "Shared cause"
+    RECOVERED = "recovered", "Recovered by itself"
     FALSE_ALARM = "false-alarm", "False alarm"
     DUPLICATE = "duplicate", "Duplicate"
     OTHER = "other", "Other"

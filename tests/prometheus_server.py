@@ -8,6 +8,7 @@ import urllib.request
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Protocol
 
 from tests.services import needed
 
@@ -25,6 +26,12 @@ def free_port() -> int:
                 continue
             return port
     raise RuntimeError("no free loopback port below 32768")
+
+
+class Text(Protocol):
+    """Something that can be written down in OpenMetrics."""
+
+    def text(self) -> str: ...
 
 
 class OpenMetrics:
@@ -54,7 +61,7 @@ def _escaped(value: str) -> str:
 
 
 @contextmanager
-def prometheus(folder: Path, metrics: OpenMetrics) -> Iterator[str]:
+def prometheus(folder: Path, metrics: Text) -> Iterator[str]:
     """A Prometheus that holds `metrics`, as its URL; gone when the block ends."""
     program, tool = needed("prometheus", "prometheus"), needed("promtool", "prometheus")
     folder.mkdir(parents=True, exist_ok=True)

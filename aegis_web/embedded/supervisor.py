@@ -67,7 +67,7 @@ class Embedded:
             start_broker(children, socket=self.broker_socket, data_dir=self.data_dir)
         python = sys.executable
         worker = [python, "-m", "celery", "-A", "aegis_web", "worker", "--beat", "--events"]
-        worker += ["--queues", "default,diagnosis", "--concurrency", str(self.task_workers)]
+        worker += ["--queues", "default,diagnosis,watch", "--concurrency", str(self.task_workers)]
         worker += ["--loglevel", "INFO", "--without-gossip", "--without-mingle"]
         children.start("worker", worker)
         web = [python, "-m", "gunicorn", "aegis_web.wsgi", "--bind", f"{self.host}:{self.port}"]

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.urls import path
 
+from diagnosis.api.progress import ProgressViewSet, WatchViewSet
 from diagnosis.api.viewsets import (
     FaultTypeViewSet,
     ProgressPictureViewSet,
@@ -34,4 +35,10 @@ urlpatterns = [
         ProgressPictureViewSet.as_view(_ONE),
         name="collective-progress",
     ),
+    path(
+        "attempts/<int:attempt>/progress",
+        ProgressViewSet.as_view({"post": "create"}),
+        name="progress",
+    ),
+    path("attempts/<int:attempt>/watch", WatchViewSet.as_view(_ONE), name="watch"),
 ]

@@ -19,13 +19,17 @@ _LIBRARY_PARTS = ("/torch/", "/site-packages/", "/dist-packages/", "<frozen", "<
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """The evidence of one attempt in the form that every rule reads."""
+    """The evidence of one attempt in the form that every rule reads.
+
+    `word` is what one rank's evidence is called, `kinds` which kinds of evidence there are.
+    """
 
     progress: CollectiveProgress
     placement: Placement
     settings: CollectiveSettings
     ended_ranks: Mapping[int, str]
     kinds: tuple[str, ...] = ("flight-recorder",)
+    word: str = "dump"
 
     def target(self, rank: int) -> Target:
         """The rank on its host: from the placement, else from what named the dump."""

@@ -32,7 +32,7 @@ def arrival_verdict(case: Case, graph: WaitGraph, trace: Sequence[str]) -> Concl
     culprits = [sink for sink in graph.sinks if _is_culprit(case, sink)]
     absent = [s for s in graph.sinks if s.standing is Standing.ABSENT and s not in culprits]
     behind = [s for s in graph.sinks if s not in culprits and s not in absent]
-    lines = (*trace, *_lines(graph))
+    lines = (*trace, *_lines(case, graph))
     if culprits:
         return _culprits(case, graph, culprits, absent, lines)
     if absent and not _too_many_absent(case, absent):
@@ -52,11 +52,11 @@ def _too_many_absent(case: Case, absent: Sequence[Sink]) -> bool:
     return len(absent) > case.settings.absent_share * len(case.progress.world)
 
 
-def _lines(graph: WaitGraph) -> list[str]:
+def _lines(case: Case, graph: WaitGraph) -> list[str]:
     lines = [f"{count(len(graph.blocked), 'rank')} wait for others"]
     for sink in graph.sinks[:16]:
         why = {
-            Standing.ABSENT: "no dump of it was handed in",
+            Standing.ABSENT: f"no {case.word} of it was handed in",
             Standing.OUTSIDE: "it waits in no collective: it did not arrive",
             Standing.OVERTAKEN: f"its peers completed {sink.lead} operations more than it did",
             Standing.LAGGING: "it is one operation behind",
@@ -134,7 +134,7 @@ def _what(case: Case, sink: Sink) -> str:
     if sink.standing is Standing.OVERTAKEN:
         return f"rank {sink.rank} completed {sink.lead} operations fewer than its peers"
     if sink.standing is Standing.ABSENT:
-        return f"rank {sink.rank} left no dump"
+        return f"rank {sink.rank} left no {case.word}"
     return f"rank {sink.rank} did not arrive at {_awaited(case, sink)}"
 
 
@@ -173,7 +173,7 @@ def _proof(case: Case, graph: WaitGraph, sink: Sink) -> tuple[Finding, ...]:
 def _counted(case: Case, sink: Sink) -> str:
     communicator = case.progress.communicators[sink.edge.communicator]
     if sink.standing is Standing.ABSENT:
-        return f"rank {sink.rank} left no dump"
+        return f"rank {sink.rank} left no {case.word}"
     if sink.standing is Standing.OVERTAKEN:
         return f"rank {sink.rank} completed {sink.lead} operations fewer than a peer"
     index = communicator.index_of_rank.get(sink.rank)
@@ -194,8 +194,8 @@ def _absent(
     ranks = [sink.rank for sink in absent]
     place = _awaited(case, absent[0])
     summary = (
-        f"{ranks_text(ranks).capitalize()}{on_hosts(case, ranks)} left no dump and everyone else "
-        f"waits in {place}: ended, frozen or never asked for a dump."
+        f"{ranks_text(ranks).capitalize()}{on_hosts(case, ranks)} left no {case.word} and everyone "
+        f"else waits in {place}: ended, frozen or never asked for a {case.word}."
     )
     targets = {case.target(rank).key: case.target(rank) for rank in ranks}
     return conclusion(
@@ -204,7 +204,10 @@ def _absent(
         cls=VerdictClass.DISTRIBUTED,
         summary=summary,
         confidence=score,
-        trace=(*trace, "a missing dump is no proof of a dead rank: it stays a possible cause"),
+        trace=(
+            *trace,
+            f"a missing {case.word} is no proof of a dead rank: it stays a possible cause",
+        ),
         suspects=[
             *(
                 Suspect(case.target(s.rank), score, Role.POSSIBLE, NO_DUMP, _proof(case, graph, s))
@@ -236,14 +239,16 @@ def _uncovered(
         kind=IncidentKind.HANG,
         cls=VerdictClass.UNKNOWN,
         summary=(
-            f"Cannot tell: {world - len(case.progress.missing)} of {world} ranks handed in a dump, "
-            f"and those wait for ranks that did not."
+            f"Cannot tell: {world - len(case.progress.missing)} of {world} ranks handed in a "
+            f"{case.word}, and those wait for ranks that did not."
         ),
         confidence=0.2,
-        trace=(*trace, f"too few dumps: nothing is known of {ranks_text(missing)}"),
+        trace=(*trace, f"too few {case.word}s: nothing is known of {ranks_text(missing)}"),
         suspects=victims(case, graph.blocked),
         recommendations=[
-            Recommendation(Action.WATCH, JOB, f"Hand in the dumps of {ranks_text(missing)} too.")
+            Recommendation(
+                Action.WATCH, JOB, f"Hand in the {case.word}s of {ranks_text(missing)} too."
+            )
         ],
     )
 

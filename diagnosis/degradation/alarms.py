@@ -1,6 +1,6 @@
 """From cells that are out of bounds to hosts that are named, and to groups that are not."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -43,23 +43,33 @@ class AlarmRule:
     strong: float = 1.5
     patience: float = 2.0
     close_s: float = 300.0
+    same_time_s: float = 150.0
+    own_evidence: float = 0.35
 
     def __call__(self, state: Watch, limit: float) -> None:
         """Open, keep up and close alarms in the state; `limit` is the full bound in deviations."""
         by_host: dict[int, list[Cell]] = {}
-        grouped: set[int] = set()
+        shared: dict[int, float] = {}
         for cell, smooth in self._held(state):
             host = int(state.panel.peers.host[cell.entity])
             if not self._moved_itself(state, smooth, cell):
                 continue
-            if host in state.alarms or self._stands_alone(state, smooth, cell):
+            if self._settled(state, host) or self._stands_alone(state, smooth, cell):
                 by_host.setdefault(host, []).append(cell)
             elif self._shared(state, smooth, cell):
-                grouped.add(host)
-        for host in grouped - set(state.alarms):
-            by_host.pop(host, None)
+                shared[host] = max(cell.deviations, shared.get(host, 0.0))
+            elif host in state.alarms:
+                by_host.setdefault(host, []).append(cell)
+        for host, deviations in shared.items():
+            bar = self.own_evidence * deviations
+            if all(cell.deviations < bar for cell in by_host.get(host, ())):
+                by_host.pop(host, None)
+                state.alarms.pop(host, None)
         for host, cells in by_host.items():
             self._note(state, host, cells, limit)
+        self._date_recoveries(state, by_host)
+
+    def _date_recoveries(self, state: Watch, by_host: Mapping[int, list[Cell]]) -> None:
         for host, alarm in state.alarms.items():
             if any(_still_away(state, cell) for cell in by_host.get(host, ())):
                 alarm.last_hot, alarm.recovered = state.time, None
@@ -102,25 +112,60 @@ class AlarmRule:
         moved = float(state.recent.last[cell.row, cell.entity]) - usual
         return bool(moved * np.sign(distance) >= self.own_share * abs(distance))
 
+    def _settled(self, state: Watch, host: int) -> bool:
+        """Was the host named long enough ago that a group would have shown itself by now?"""
+        alarm = state.alarms.get(host)
+        return alarm is not None and state.time - alarm.time > self.same_time_s
+
     def _stands_alone(self, state: Watch, smooth: Smoothed, cell: Cell) -> bool:
-        """Is the cell's host well beyond all others, but for one in a large job?"""
+        """Is the cell's host well beyond all others, but for one in a large job?
+
+        Hosts that were named for something earlier do not count.
+        """
+        if self._in_known_group(state, smooth, cell):
+            return False
         hosts = state.panel.peers.host
         mine = hosts[cell.entity]
         distance = float(smooth.mean[cell.row, cell.entity])
         along = np.nan_to_num(smooth.mean[cell.row]) * np.sign(distance)
-        explained = np.isin(hosts, [mine, *state.alarms])
+        before = cell.onset - self.same_time_s
+        earlier = [host for host, alarm in state.alarms.items() if alarm.onset < before]
+        explained = np.isin(hosts, [mine, *earlier])
         others = _largest_per_host(along[~explained], hosts[~explained])
         rank = 1 if len(np.unique(hosts)) >= self.large_group else 0
         rival = others[rank] if len(others) > rank else 0.0
         return bool(self.lead * max(rival, 0.0) <= abs(distance))
 
+    def _in_known_group(self, state: Watch, smooth: Smoothed, cell: Cell) -> bool:
+        """Did the host shift in this metric with a group that is still away with it?"""
+        host = state.panel.hosts[cell.entity]
+        for shift in state.fleet_wide:
+            if shift.metric != state.panel.metrics[cell.row] or host not in shift.hosts:
+                continue
+            distance = float(smooth.mean[cell.row, cell.entity])
+            away = smooth.mean[cell.row] * np.sign(distance) > 0.3 * abs(distance)
+            others = {state.panel.hosts[i] for i in np.flatnonzero(away)} & set(shift.hosts)
+            began_before = shift.start <= cell.onset + 2 * self.same_time_s
+            if began_before and len(others - {host}) >= self._group_size(state) - 1:
+                return True
+        return False
+
+    def _group_size(self, state: Watch) -> int:
+        """From how many hosts on a shift is shared; in a small job two are a quarter of it."""
+        job = len(np.unique(state.panel.peers.host))
+        return self.shared_hosts if job >= self.large_group else 2
+
     def _shared(self, state: Watch, smooth: Smoothed, cell: Cell) -> bool:
-        """Do several hosts show the cell's shift? They are noted as a group, none is named."""
+        """Do several hosts show the cell's shift? They are noted as a group, none is named for it.
+
+        Where they cross the bound one after the other, the first is named and then taken back.
+        """
         distance = float(smooth.mean[cell.row, cell.entity])
         along = np.nan_to_num(smooth.mean[cell.row]) * np.sign(distance)
         together = along > 0.5 * abs(distance)
-        job = len(np.unique(state.panel.peers.host))
-        needed = self.shared_hosts if job >= self.large_group else 2
+        needed = self._group_size(state)
+        if self._in_known_group(state, smooth, cell):
+            return True
         if len(np.unique(state.panel.peers.host[together])) < needed:
             return False
         self._note_group(state, cell, along, together)

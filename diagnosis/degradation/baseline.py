@@ -20,6 +20,8 @@ SMALL_GROUP = 24
 OFFSET_SAMPLES = 30
 #: No cell counts as noisier than its peers by more than this factor (of variances).
 MAX_NOISINESS = 25.0
+#: No distance in the warm-up counts for more than this many typical deviations.
+GLITCH = 12.0
 _LIMIT_EVERY = 5
 _TINY_VARIANCE = 1e-12
 
@@ -51,6 +53,7 @@ def learn(panel: Panel, scaling: Scaling, values: FloatArray, time: TimeArray, p
     moved = [tick - offset for tick in ticks]
     usual = [peers.median(tick) for tick in moved]
     apart = [tick - together for tick, together in zip(moved, usual, strict=True)]
+    apart = _limited(apart, peers)
     noisiness = _noisiness(apart, peers)
     step = float(np.median(np.diff(time))) if len(time) > 1 else 1.0
     return Watch(
@@ -128,6 +131,16 @@ def _present(ticks: Sequence[FloatArray]) -> FloatArray:
         if bool(np.isnan(tick.min())):
             count -= np.isnan(tick)
     return count
+
+
+def _limited(apart: Sequence[FloatArray], peers: Peers) -> list[FloatArray]:
+    """Distances cut off far beyond what is typical, so that a glitch leaves no trace."""
+    typical = [np.square(_wide(peers.deviation(tick), tick)) for tick in apart]
+    present = [np.isfinite(tick) for tick in typical]
+    total = np.sum([np.nan_to_num(tick) for tick in typical], axis=0)
+    usual = total / np.maximum(np.sum(present, axis=0), 1)
+    reach = GLITCH * np.sqrt(np.maximum(usual, _TINY_VARIANCE))
+    return [np.clip(tick, -reach, reach).astype(np.float32) for tick in apart]
 
 
 def _noisiness(apart: Sequence[FloatArray], peers: Peers) -> FloatArray:

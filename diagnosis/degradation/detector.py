@@ -51,7 +51,7 @@ class Detector:
     min_warmup_samples: int = 16
     min_hosts: int = 3
     chance: float = 1e-4
-    tails: float = 1.35
+    tails: float = 1.25
     second_metric_share: float = 0.7
     slow_floor_share: float = 0.6
     spike: float = 15.0
@@ -186,7 +186,9 @@ class Detector:
         )
 
     def _advance(self, state: Watch, time: float, values: FloatArray) -> None:
-        limit = self.tails * bound(values.size, self.chance)
+        step = max(time - state.time, 1e-9)
+        looks = max(1, round(min(time - state.start, self.memory_s) / step))
+        limit = self.tails * bound(values.size, self.chance, looks)
         self._step(limit)(state, time, values)
         if max(state.fast.run.max(), state.slow.run.max()) >= self.hold_s or state.alarms:
             self._rule(state, limit)

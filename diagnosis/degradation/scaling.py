@@ -20,6 +20,8 @@ NOISE_SHARE = 2.0
 PEAK_QUANTILE = 0.97
 #: A level is read from about this many samples of each entity.
 LEVEL_SAMPLES = 16
+#: No usual deviation is smaller than this share of the smallest change that matters.
+LEAST_SHARE = np.float32(0.1)
 _TINY = 1e-9
 _SIGN = {Direction.LOW: -1.0, Direction.HIGH: 1.0, Direction.EITHER: 0.0}
 
@@ -39,6 +41,11 @@ class Scaling:
     sign: FloatArray
     abnormal: BoolArray
     activity: BoolArray
+
+    @cached_property
+    def least(self) -> FloatArray:
+        """The smallest deviation that counts as usual: hosts at rest are not infinitely still."""
+        return LEAST_SHARE * self.floor
 
     @cached_property
     def either(self) -> npt.NDArray[np.intp]:

@@ -19,10 +19,19 @@ _JUMP_LIMIT = np.float32(6.0)
 _VARIANCE_EVERY = 8
 
 
-@lru_cache(maxsize=256)
-def bound(tests: int, chance: float) -> float:
-    """The normal deviate that `tests` one-sided tests pass together with this chance."""
-    return NormalDist().inv_cdf(1 - chance / max(tests, 1))
+@lru_cache(maxsize=1024)
+def bound(tests: int, chance: float, looks: int | None = None) -> float:
+    """The deviate that `tests` one-sided tests pass together with this chance.
+
+    Normal where deviations are known; Student's t where they rest on `looks` samples (the first
+    two terms of its Cornish-Fisher expansion).
+    """
+    normal = NormalDist().inv_cdf(1 - chance / max(tests, 1))
+    if looks is None:
+        return normal
+    first = (normal**2 + 1) / (4 * looks)
+    second = (5 * normal**4 + 16 * normal**2 + 3) / (96 * looks**2)
+    return normal * (1 + first + second)
 
 
 def gain(step: float, constant: float) -> np.float32:
@@ -65,7 +74,8 @@ class Step:
         else:
             self._measure(state, state.slow, awake)
             self._count(state, state.slow, 2 * state.step * awake)
-            self._learn(state, apart, missing, 2 * state.step * awake)
+            at_home = np.abs(state.common.mean) < self.turn
+            self._learn(state, apart, missing, np.float32(2 * state.step) * awake * at_home)
         self._count(state, state.fast, state.step * awake)
         state.time = time
         state.ticks += 1
@@ -106,7 +116,7 @@ class Step:
                 state.left = time
             state.elsewhere = time
         peers.mean += gain(state.step, self.fast_s) * (away - peers.mean)
-        peers.level += gain(state.step, self.memory_s) * np.clip(away, -0.1, 0.1)
+        peers.level += gain(state.step, self.memory_s) * np.clip(away, -self.turn, self.turn)
 
     def _note_jumps(self, state: Watch, apart: FloatArray) -> None:
         """How far cells of a small group jump; its spread at one moment says too little."""
@@ -147,6 +157,7 @@ class Step:
         spread = state.panel.peers.deviation(smooth.mean)
         np.maximum(smooth.variance, np.square(spread), out=smooth.usual)
         np.sqrt(smooth.usual, out=smooth.usual)
+        np.maximum(smooth.usual, state.scaling.least, out=smooth.usual)
         if state.jumps is not None:
             smooth.usual *= np.maximum(state.jumps.mean / state.jumps.usual, np.float32(1.0))
         floor = state.scaling.floor

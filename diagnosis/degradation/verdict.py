@@ -17,6 +17,9 @@ CULPRIT_FROM = 0.8
 GENERAL_FAULTS = frozenset({"compute-slow", "network-slow"})
 GENERAL_SHARE = 0.3
 
+#: Beyond these a shift is not told as a percentage of its peers, or in so many deviations.
+LARGEST_FACTOR, MOST_DEVIATIONS = 20.0, 100.0
+
 _LINK_FAULTS = frozenset({"link-flapping", "link-dirty", "link-trained-slow", "nic-packet-loss"})
 _WATCHED_FAULTS = frozenset({"gpu-memory-imbalance", "gpu-memory-ageing", "switch-congestion"})
 
@@ -139,9 +142,9 @@ def _suspect(judgement: Judgement, found: HostSuspect, file: str) -> Suspect:
 
 
 def _target(found: HostSuspect) -> Target:
-    """The device, where all that speaks for the host speaks for one of its devices."""
-    devices = {shift.device for shift in found.metrics}
-    device = devices.pop() if len(devices) == 1 else None
+    """The device, where what speaks loudest speaks for one, and nothing for another one."""
+    devices = {shift.device for shift in found.metrics if shift.device is not None}
+    device = found.metrics[0].device if len(devices) == 1 else None
     if device is None:
         return Target(TargetKind.HOST, name=found.host, host=found.host)
     if device.isdigit() or device.lower().startswith("gpu"):
@@ -175,13 +178,14 @@ def _action(suspect: Suspect) -> Action:
 
 
 def _in_words(shift: MetricShift) -> str:
-    relative = (
-        f" ({(shift.value / shift.peers - 1) * 100:+.0f} %)" if abs(shift.peers) > 1e-6 else ""
-    )
+    near = abs(shift.value) < LARGEST_FACTOR * abs(shift.peers)
+    relative = f" ({(shift.value / shift.peers - 1) * 100:+.0f} %)" if near else ""
+    away = min(abs(shift.deviations), MOST_DEVIATIONS)
+    more = "over " if away == MOST_DEVIATIONS else ""
     device = f" of {shift.device}" if shift.device else ""
     return (
         f"{shift.metric}{device} at {_number(shift.value)} against {_number(shift.peers)} of its "
-        f"peers{relative}, {abs(shift.deviations):.0f} usual deviations; "
+        f"peers{relative}, {more}{away:.0f} usual deviations; "
         f"{_number(shift.usual)} before"
     )
 

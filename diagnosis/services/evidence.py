@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 from diagnosis.core.evidence import Evidence
 from diagnosis.core.placement import Placement, RankPlace
@@ -29,8 +30,13 @@ def placement_of(incident: models.Incident) -> Placement | None:
     """The registered placement of the incident's attempt; None where there is none."""
     if incident.attempt is None:
         return None
-    places = [_as_place(place) for place in selectors.placement_of(incident.attempt)]
-    return Placement.of(places) if places else None
+    return placement_of_attempt(incident.attempt) or None
+
+
+def placement_of_attempt(attempt: models.Attempt) -> Placement:
+    """Where the ranks of an attempt run; empty where that was not registered."""
+    rows = selectors.placement_of(attempt).values_list(*_PLACE)
+    return Placement.of(_as_place(*row) for row in rows)
 
 
 def _as_evidence(record: models.Evidence, name: str) -> Evidence:
@@ -45,17 +51,24 @@ def _as_evidence(record: models.Evidence, name: str) -> Evidence:
     )
 
 
-def _as_place(place: models.RankPlacement) -> RankPlace:
-    gpu: str | int | None = place.gpu or None
+_PLACE = (
+    "rank", "host__name", "local_rank", "gpu", "gpu_uuid", "nic", "stage", "dp", "tp", "ep"
+)  # fmt: skip
+
+
+def _as_place(
+    rank: int, host: str, local_rank: int | None, gpu: str, gpu_uuid: str, nic: str, *layout: Any
+) -> RankPlace:
+    stage, dp, tp, ep = layout
     return RankPlace(
-        rank=place.rank,
-        host=place.host.name,
-        local_rank=place.local_rank,
-        gpu=int(place.gpu) if place.gpu.isdecimal() else gpu,
-        gpu_uuid=place.gpu_uuid or None,
-        nic=place.nic or None,
-        stage=place.stage,
-        dp=place.dp,
-        tp=place.tp,
-        ep=place.ep,
+        rank=rank,
+        host=host,
+        local_rank=local_rank,
+        gpu=int(gpu) if gpu.isdecimal() else gpu or None,
+        gpu_uuid=gpu_uuid or None,
+        nic=nic or None,
+        stage=stage,
+        dp=dp,
+        tp=tp,
+        ep=ep,
     )

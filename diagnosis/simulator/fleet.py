@@ -63,7 +63,7 @@ def simulate_fleet(
         confounders=tuple(confounders),
     )
     window = MetricWindow(fleet.values, METRICS, names, fleet.time)
-    return window, truth, _placement(names, fleet.stage)
+    return window, truth, fleet_placement(names, fleet.stage)
 
 
 def _keep_possible(fleet: Fleet) -> None:
@@ -91,7 +91,7 @@ def _make_untidy(fleet: Fleet, *, spared: int | None) -> None:
         fleet.values[:, late, : int(samples * random.uniform(0.05, 0.3))] = np.nan
 
 
-def _placement(names: Sequence[str], stage: np.ndarray) -> Placement:
+def fleet_placement(names: Sequence[str], stage: np.ndarray) -> Placement:
     return Placement.of(
         RankPlace(
             rank=host * GPUS_PER_HOST + local,

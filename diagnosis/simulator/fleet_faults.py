@@ -28,7 +28,7 @@ def _add(fleet: Fleet, host: int, strength: np.ndarray, **amount: float) -> None
         fleet.of(metric)[host] += burst * strength
 
 
-def _slow_everyone(fleet: Fleet, strength: np.ndarray, slowdown: float) -> None:
+def slow_everyone(fleet: Fleet, strength: np.ndarray, slowdown: float) -> None:
     """A synchronous job waits for its slowest host: all of it does less per second."""
     factor = 1 / (1 + slowdown * strength)
     fleet.follow_load(factor)
@@ -41,7 +41,7 @@ def thermal_throttle(fleet: Fleet, host: int, onset: int) -> None:
     fleet.of("gpu_memtemp_c")[host] += fleet.random.uniform(5, 12) * hot
     _scale(fleet, host, hot, gpu_clock_mhz=-slow, gpu_power_w=-slow / 2)
     _scale(fleet, host, hot, tflops_actual=-slow * 0.8, gpu_tensor_active=-slow / 3)
-    _slow_everyone(fleet, hot, slow * fleet.random.uniform(0, 0.9))
+    slow_everyone(fleet, hot, slow * fleet.random.uniform(0, 0.9))
 
 
 def nic_loss(fleet: Fleet, host: int, onset: int) -> None:
@@ -50,34 +50,34 @@ def nic_loss(fleet: Fleet, host: int, onset: int) -> None:
     _add(fleet, host, on, ecn_cnp_s=fleet.random.uniform(10e3, 30e3))
     _add(fleet, host, on, retrans_s=fleet.random.uniform(0, 60))
     _scale(fleet, host, on, net_tx_gbps=-lost, net_rx_gbps=-lost / 3)
-    _slow_everyone(fleet, on, fleet.random.uniform(0.05, 0.3))
+    slow_everyone(fleet, on, fleet.random.uniform(0.05, 0.3))
 
 
 def pcie_degraded(fleet: Fleet, host: int, onset: int) -> None:
     on, lost = _since(fleet, onset, 0.0), fleet.random.uniform(0.25, 0.6)
     _scale(fleet, host, on, pcie_tx_gbps=-lost, dataload_ms=lost, tflops_actual=-lost / 8)
     _add(fleet, host, on, pcie_replay_s=fleet.random.uniform(1, 30))
-    _slow_everyone(fleet, on, fleet.random.uniform(0, 0.1))
+    slow_everyone(fleet, on, fleet.random.uniform(0, 0.1))
 
 
 def nvlink_degraded(fleet: Fleet, host: int, onset: int) -> None:
     on, lost = _since(fleet, onset, 0.0), fleet.random.uniform(0.15, 0.5)
     _scale(fleet, host, on, nvlink_tx_gbps=-lost, tflops_actual=-lost / 4, gpu_power_w=-lost / 8)
-    _slow_everyone(fleet, on, fleet.random.uniform(0, 0.15))
+    slow_everyone(fleet, on, fleet.random.uniform(0, 0.15))
 
 
 def cpu_contention(fleet: Fleet, host: int, onset: int) -> None:
     on, more = _since(fleet, onset, 20.0), fleet.random.uniform(0.5, 2.0)
     _scale(fleet, host, on, cpu_util=more, ctx_switch_k=more * 0.8, dataload_ms=more * 0.6)
     _scale(fleet, host, on, tflops_actual=-fleet.random.uniform(0.02, 0.1), gpu_util=-0.03)
-    _slow_everyone(fleet, on, fleet.random.uniform(0, 0.1))
+    slow_everyone(fleet, on, fleet.random.uniform(0, 0.1))
 
 
 def slow_storage(fleet: Fleet, host: int, onset: int) -> None:
     on, lost = _since(fleet, onset, 30.0), fleet.random.uniform(0.3, 0.7)
     _scale(fleet, host, on, disk_read_mbps=-lost, dataload_ms=2.5 * lost, gpu_util=-lost / 12)
     _add(fleet, host, on, cpu_iowait=fleet.random.uniform(4, 20))
-    _slow_everyone(fleet, on, fleet.random.uniform(0, 0.1))
+    slow_everyone(fleet, on, fleet.random.uniform(0, 0.1))
 
 
 def memory_leak(fleet: Fleet, host: int, onset: int) -> None:
@@ -104,7 +104,7 @@ def power_cap(fleet: Fleet, host: int, onset: int) -> None:
     on, cap = _since(fleet, onset, 0.0), fleet.random.uniform(0.12, 0.35)
     _scale(fleet, host, on, gpu_power_w=-cap, gpu_clock_mhz=-cap / 2, tflops_actual=-cap / 2)
     fleet.of("gpu_temp_c")[host] -= 12 * cap * _since(fleet, onset, 120.0)
-    _slow_everyone(fleet, on, cap * fleet.random.uniform(0, 0.4))
+    slow_everyone(fleet, on, cap * fleet.random.uniform(0, 0.4))
 
 
 def fan_wear(fleet: Fleet, host: int, onset: int) -> None:
@@ -118,14 +118,14 @@ def pfc_storm(fleet: Fleet, host: int, onset: int) -> None:
     _add(fleet, host, on, pfc_tx_s=fleet.random.uniform(500, 8000))
     _add(fleet, host, on, switch_q_kb=fleet.random.uniform(100, 600))
     _scale(fleet, host, on, net_rx_gbps=-fleet.random.uniform(0.05, 0.25))
-    _slow_everyone(fleet, on, fleet.random.uniform(0, 0.15))
+    slow_everyone(fleet, on, fleet.random.uniform(0, 0.15))
 
 
 def straggler(fleet: Fleet, host: int, onset: int) -> None:
     on = _since(fleet, onset, 0.0)
     _scale(fleet, host, on, tflops_actual=-0.06, gpu_clock_mhz=-fleet.random.uniform(0, 0.06))
     _scale(fleet, host, on, gpu_sm_active=-0.04, gpu_tensor_active=-0.06, gpu_power_w=-0.03)
-    _slow_everyone(fleet, on, 0.06)
+    slow_everyone(fleet, on, 0.06)
 
 
 def hang(fleet: Fleet, host: int, onset: int) -> None:

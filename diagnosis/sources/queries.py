@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from importlib import resources
 from string import Template
 from types import MappingProxyType
@@ -139,6 +140,7 @@ def presence(names: Iterable[str], label: str, regex: str) -> str:
     return f'count by (__name__) ({{__name__=~"{either}",{matcher(label, regex)}}})'
 
 
+@cache
 def shipped_queries() -> tuple[MetricQuery, ...]:
     """The rows that every install ships (`queries.yaml`)."""
     text = resources.files("diagnosis.sources").joinpath("queries.yaml").read_text("utf-8")

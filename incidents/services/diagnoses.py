@@ -25,6 +25,7 @@ __all__ = [
     "fail",
     "request_diagnosis",
     "requeue_expired",
+    "start_own_run",
     "store_result",
 ]
 
@@ -52,6 +53,28 @@ def request_diagnosis(*, actor: Actor, incident: Incident) -> Diagnosis:
     )
     transaction.on_commit(partial(_announce, diagnosis.pk))
     return diagnosis
+
+
+@transaction.atomic
+def start_own_run(*, actor: Actor, incident: Incident, owner: str) -> Diagnosis:
+    """A run that the caller has the answer to already: held by `owner`, never in the queue.
+
+    To be ended by `store_result` in the same transaction.
+    """
+    actor.require(Capability.RESPOND)
+    locked = Incident.objects.select_for_update().get(pk=incident.pk)
+    last = locked.diagnoses.order_by("-number").values_list("number", flat=True).first() or 0
+    now = timezone.now()
+    return Diagnosis.objects.create(
+        incident=locked,
+        number=last + 1,
+        requested_by=actor.label,
+        state=DiagnosisState.RUNNING,
+        lease_owner=owner,
+        lease_expires_at=_lease_from(now),
+        started_at=now,
+        attempts=1,
+    )
 
 
 @transaction.atomic

@@ -25,7 +25,13 @@ function showTarget() {
 addEventListener("hashchange", showTarget);
 showTarget();
 
-/* Everything is open on paper. */
+/* On paper the proof is open; victims and tables stay folded. */
+let opened = [];
 addEventListener("beforeprint", () => {
-  for (const fold of document.querySelectorAll("details.around, details.fault, details.fold")) fold.open = true;
+  const folds = document.querySelectorAll("details.around, details.fault, #coverage-notes");
+  opened = [...folds].filter((fold) => !fold.open);
+  for (const fold of opened) fold.open = true;
+});
+addEventListener("afterprint", () => {
+  for (const fold of opened) fold.open = false;
 });

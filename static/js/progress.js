@@ -1,59 +1,5 @@
-/**
- * Draws collective progress from a section's `data-progress`. Plotly is fetched when the first
- * picture is there. Roles differ in shape as well as in colour.
- */
-const source = document.querySelector("script[data-plotly]")?.dataset.plotly;
-const probe = document.createElement("span");
-let library;
-
-function plotly() {
-  library ??= new Promise((resolve, reject) => {
-    const script = document.createElement("script");
-    script.src = source;
-    script.onload = () => resolve(window.Plotly);
-    script.onerror = () => reject(new Error("Plotly did not load"));
-    document.head.append(script);
-  });
-  return library;
-}
-
-/** A token's colour as the theme has it at this moment. */
-function colour(name) {
-  probe.style.color = `var(--${name})`;
-  if (!probe.isConnected) {
-    probe.hidden = true;
-    document.body.append(probe);
-  }
-  return getComputedStyle(probe).color;
-}
-
-function axis(more) {
-  return {
-    gridcolor: colour("line"), linecolor: colour("line"), zeroline: false, automargin: true,
-    tickfont: { size: 11 }, fixedrange: true, ...more,
-  };
-}
-
-function layout(height, more) {
-  return {
-    height,
-    margin: { l: 8, r: 12, t: 8, b: 8 },
-    paper_bgcolor: "rgba(0,0,0,0)",
-    plot_bgcolor: "rgba(0,0,0,0)",
-    font: { family: getComputedStyle(document.body).fontFamily, size: 12, color: colour("muted") },
-    hoverlabel: { bgcolor: colour("raised"), bordercolor: colour("line"), font: { color: colour("text") } },
-    showlegend: false,
-    dragmode: false,
-    ...more,
-  };
-}
-
-/** Shortened in the middle: communicators differ at their end. */
-function short(text, most = 34) {
-  if (text.length <= most) return text;
-  const end = Math.floor(most * 0.4);
-  return `${text.slice(0, most - end - 1)}…${text.slice(-end)}`;
-}
+/** Figures of collective progress. Roles differ in shape as well as in colour. */
+const { colour, axis, layout, short } = globalThis.plots;
 
 const roleColour = (role) => (role === "culprit" ? colour("bad-fill") : role === "possible" ? colour("warn-fill") : colour("accent"));
 
@@ -139,7 +85,7 @@ function map({ map: shown }, most) {
       zmin: 0, zmax: furthest, xgap: shown.columns.length > 128 ? 0 : 1, ygap: 2, hoverongaps: false,
       colorscale: [[0, colour("raised")], [0.001, colour("warn-soft")], [1, colour("bad-fill")]],
       colorbar: {
-        thickness: 8, outlinewidth: 0, tickformat: ",d", nticks: 3, len: 90, lenmode: "pixels", y: 1, yanchor: "top",
+        thickness: 8, outlinewidth: 0, tickformat: ",d", dtick: Math.ceil(furthest / 2), len: 90, lenmode: "pixels", y: 1, yanchor: "top",
       },
       hovertemplate: "%{customdata}<br>%{x}: %{z:,} behind<extra></extra>",
     }],
@@ -155,25 +101,4 @@ function map({ map: shown }, most) {
   };
 }
 
-const FIGURES = { detail, waits, map };
-const SETTINGS = { displayModeBar: false, responsive: true };
-
-async function draw(section) {
-  const data = JSON.parse(section.dataset.progress);
-  try {
-    const Plotly = await plotly();
-    for (const place of section.querySelectorAll("[data-plot]")) {
-      const figure = FIGURES[place.dataset.plot](data, place.clientWidth < 420 ? 15 : 34);
-      Plotly.react(place, figure.traces, figure.layout, SETTINGS);
-    }
-  } catch {
-    for (const fold of section.querySelectorAll("details")) fold.open = true; // the tables say it too
-  }
-}
-
-document.addEventListener("htmx:load", (event) => {
-  const within = event.target;
-  const sections = within.matches("[data-progress]") ? [within] : within.querySelectorAll("[data-progress]");
-  sections.forEach(draw);
-});
-document.addEventListener("themechange", () => document.querySelectorAll("[data-progress]").forEach(draw));
+globalThis.plots.add("progress", { detail, waits, map });

@@ -53,7 +53,7 @@ class Instance:
     def start_worker(self) -> None:
         """Start a Celery worker with beat beside the web process."""
         self._start("worker", ["-m", "celery", "-A", "aegis_web", "worker", "--beat", "-c", "2",
-                               "-Q", "default,diagnosis", "--loglevel", "INFO"])  # fmt: skip
+                               "-Q", "default,diagnosis,watch", "--loglevel", "INFO"])  # fmt: skip
 
     def kill_worker(self) -> None:
         """Kill the worker and its children at once, as a machine that loses power does."""
@@ -158,6 +158,7 @@ def server(folder: Path) -> Iterator[Instance]:
         )
         instance.manage("migrate", "-v", "0")
         instance.manage("load_taxonomy", "-v", "0")
+        instance.manage("load_metrics", "-v", "0")
         instance.manage("collectstatic", "--noinput", "-v", "0")
         _first_admin(instance)
         instance._start("web", ["-m", "gunicorn", "aegis_web.wsgi", "-b", f"127.0.0.1:{port}"])

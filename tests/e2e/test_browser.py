@@ -64,6 +64,15 @@ def test_an_accepted_recommendation_stands_in_the_timeline(page: Page, hang: Pat
     expect(timeline).to_contain_text(re.compile("accepted", re.IGNORECASE))
 
 
+def test_a_file_that_cannot_be_read_says_why_and_spoils_nothing(page: Page, hang: Path) -> None:
+    (hang / "comm_lib_trace_rank_90").write_bytes(b"\x80\x02cos\nsystem\n(S'true'\ntR.")
+
+    open_with_files(page, hang, "one of them is hostile")
+    expect(page.get_by_role("button", name="Accept").first).to_be_visible(timeout=PATIENCE)
+
+    expect(page.get_by_text("os.system").first).to_be_attached()
+
+
 def test_a_wrong_password_says_so_and_lets_nobody_in(browser, embedded_instance: Instance) -> None:
     context = browser.new_context(base_url=embedded_instance.address)
     page = context.new_page()

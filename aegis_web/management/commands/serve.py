@@ -28,6 +28,7 @@ class Command(BaseCommand):
         self.stdout.flush()
         call_command("migrate", interactive=False, verbosity=0)
         call_command("load_taxonomy", verbosity=0)
+        call_command("load_metrics", verbosity=0)
         call_command("collectstatic", interactive=False, verbosity=0)
         login = first_login(settings.DATA_DIR)
         self.stdout.write("Starting broker, worker and web ...")

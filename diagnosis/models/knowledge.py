@@ -1,6 +1,5 @@
-"""The editable knowledge (fault types, signatures, every version of them), and pictures."""
+"""The editable knowledge: fault types, signatures, and every version of them."""
 
-from enum import StrEnum
 from typing import ClassVar
 
 from django.core.exceptions import ValidationError
@@ -9,23 +8,14 @@ from django.db import models
 from django.utils import timezone
 
 from diagnosis.core.words import Action, SignatureClass
+from diagnosis.models.words import choices, one_of
 from diagnosis.taxonomy.patterns import PatternError, check_pattern, compile_re2
 from diagnosis.taxonomy.signature import Implicates, Severity, Stream
-from incidents.models import Diagnosis
 from incidents.roles import Capability
 
 _code = RegexValidator(
     r"^[a-z0-9]+(-[a-z0-9]+)*\Z", "Small letters and digits, with hyphens between words."
 )
-
-
-def _choices(words: type[StrEnum]) -> list[tuple[str, str]]:
-    return [(str(word), str(word)) for word in words]
-
-
-def _one_of(field: str, words: type[StrEnum], name: str) -> models.CheckConstraint:
-    allowed = [str(word) for word in words]
-    return models.CheckConstraint(condition=models.Q(**{f"{field}__in": allowed}), name=name)
 
 
 class FaultType(models.Model):
@@ -39,9 +29,9 @@ class FaultType(models.Model):
     code = models.CharField(max_length=100, unique=True, validators=[_code])
     title = models.CharField(max_length=200)
     component = models.CharField(max_length=50)
-    fault_class = models.CharField("class", max_length=16, choices=_choices(SignatureClass))
-    severity = models.CharField(max_length=16, choices=_choices(Severity))
-    action = models.CharField(max_length=16, choices=_choices(Action))
+    fault_class = models.CharField("class", max_length=16, choices=choices(SignatureClass))
+    severity = models.CharField(max_length=16, choices=choices(Severity))
+    action = models.CharField(max_length=16, choices=choices(Action))
     explanation = models.TextField(blank=True)
     runbook = models.URLField("runbook link", max_length=500, blank=True)
     shipped = models.BooleanField(default=False, editable=False)
@@ -50,9 +40,9 @@ class FaultType(models.Model):
     class Meta:
         ordering = ["code"]
         constraints = [
-            _one_of("fault_class", SignatureClass, "fault_class_known"),
-            _one_of("severity", Severity, "fault_severity_known"),
-            _one_of("action", Action, "fault_action_known"),
+            one_of("fault_class", SignatureClass, "fault_class_known"),
+            one_of("severity", Severity, "fault_severity_known"),
+            one_of("action", Action, "fault_action_known"),
         ]
 
     def __str__(self) -> str:
@@ -71,8 +61,8 @@ class Signature(models.Model):
     code = models.CharField(max_length=100, unique=True, validators=[_code])
     fault_type = models.ForeignKey(FaultType, on_delete=models.PROTECT, related_name="signatures")
     pattern = models.TextField(help_text="RE2 syntax, searched within one line.")
-    stream = models.CharField(max_length=16, choices=_choices(Stream))
-    implicates = models.CharField(max_length=16, choices=_choices(Implicates))
+    stream = models.CharField(max_length=16, choices=choices(Stream))
+    implicates = models.CharField(max_length=16, choices=choices(Implicates))
     priority = models.IntegerField(
         default=50, help_text="Of several that match one line, the highest wins."
     )
@@ -94,8 +84,8 @@ class Signature(models.Model):
         ordering = ["-priority", "code"]
         constraints = [
             models.CheckConstraint(condition=~models.Q(pattern=""), name="signature_has_pattern"),
-            _one_of("stream", Stream, "signature_stream_known"),
-            _one_of("implicates", Implicates, "signature_implicates_known"),
+            one_of("stream", Stream, "signature_stream_known"),
+            one_of("implicates", Implicates, "signature_implicates_known"),
         ]
 
     def __str__(self) -> str:
@@ -136,20 +126,3 @@ class TaxonomyVersion(models.Model):
 
     def __str__(self) -> str:
         return f"{self.version} ({self.created_at:%Y-%m-%d %H:%M})"
-
-
-class ProgressPicture(models.Model):
-    """What the collective-progress picture of one diagnosis is drawn from."""
-
-    edited_by: ClassVar[Capability] = Capability.ADMINISTER
-
-    diagnosis = models.OneToOneField(
-        Diagnosis, on_delete=models.CASCADE, related_name="+", primary_key=True
-    )
-    data = models.JSONField()
-
-    class Meta:
-        ordering = ["-diagnosis"]
-
-    def __str__(self) -> str:
-        return f"Collective progress of {self.diagnosis}"
