@@ -7,7 +7,8 @@ joins rows into communicators × ranks.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from diagnosis.core.collectives import NOT_KNOWN
+#: What a source does not tell, in every counter, as `diagnosis.core.collectives` has it.
+NOT_TOLD = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +19,7 @@ class Outstanding:
     where the source does not tell. `posted` is seconds since the epoch, None where not told.
     """
 
-    peer: int = NOT_KNOWN
+    peer: int = NOT_TOLD
     posted: float | None = None
     device: str = ""
 
@@ -27,10 +28,11 @@ class Outstanding:
 class CounterRow:
     """What a rank counted in a communicator; -1 and None stand for what its source does not tell.
 
-    `rank` is global where `is_global`, else it counts within the communicator, and `host` and
-    `process` may tell who that is. `launched` is CL. `completed` are collectives that ended; `wr`
-    and `wc` are work requests posted and completed, and never the same as `completed`. `td_us` is
-    the time inside the last collective, `bytes_per_us` its throughput. `line` counts from 1.
+    `rank` counts as the source counts, peers too; `global_rank` is the job's rank where that is
+    known, and `host` and `process` may tell it where it is not. `launched` is CL, `completed` are
+    collectives that ended; `wr` and `wc` are work requests posted and completed, and never the
+    same as `completed`. `td_us` is the time inside the last collective, `bytes_per_us` its
+    throughput. `line` counts from 1.
     """
 
     communicator: str
@@ -38,15 +40,15 @@ class CounterRow:
     source: str
     evidence: str
     line: int
-    size: int = NOT_KNOWN
-    is_global: bool = True
+    size: int = NOT_TOLD
+    global_rank: int = NOT_TOLD
     host: str | None = None
-    process: int = NOT_KNOWN
+    process: int = NOT_TOLD
     time: float | None = None
-    launched: int = NOT_KNOWN
-    completed: int = NOT_KNOWN
-    wr: int = NOT_KNOWN
-    wc: int = NOT_KNOWN
+    launched: int = NOT_TOLD
+    completed: int = NOT_TOLD
+    wr: int = NOT_TOLD
+    wc: int = NOT_TOLD
     operation: str = ""
     oldest: Outstanding | None = None
     td_us: float | None = None

@@ -37,6 +37,7 @@ def _row(name: str, line: int, found: JsonObject) -> CounterRow | None:
     return CounterRow(
         communicator=str(comm)[:256],
         rank=rank,
+        global_rank=rank,
         source=SOURCE,
         evidence=name,
         line=line,

@@ -22,6 +22,7 @@ from diagnosis.core.collectives import (
     Signature,
     SourceFrame,
 )
+from diagnosis.core.counters import NOT_TOLD, CounterRow, Outstanding
 from diagnosis.core.diagnosis import Skipped
 from diagnosis.core.evidence import Evidence
 from diagnosis.readers.child_process import Answer, ChildLimits, ChildReader
@@ -29,6 +30,7 @@ from diagnosis.readers.errors import UnreadableEvidence
 from diagnosis.readers.flight_recorder_plain import COLUMNS
 from diagnosis.readers.origin import origin_of
 
+COMM_STATE = "communicator state in the dump"
 _CHILD = "diagnosis.readers.flight_recorder_child"
 #: Starting a child takes as long as reading a few dumps: fewer than these start no further one.
 DUMPS_PER_READER = 8
@@ -85,6 +87,22 @@ def _dump(item: Evidence, answer: Answer) -> RankDump:
         library=head["library"],
         groups={name: Group(name, desc, tuple(ranks)) for name, desc, ranks in head["groups"]},
         status={pg_id: Counters(*counters) for pg_id, *counters in head["status"]},
+        counters=tuple(_counter_row(item, rank, state) for state in head["comm_state"]),
+    )
+
+
+def _counter_row(item: Evidence, rank: int, state: dict[str, Any]) -> CounterRow:
+    """What the library's own state says of this rank in one communicator."""
+    oldest = state.pop("oldest")
+    peer, posted = oldest or (NOT_TOLD, None)
+    return CounterRow(
+        source=COMM_STATE,
+        evidence=item.name,
+        line=0,
+        rank=int(state.pop("rank")),
+        global_rank=rank,
+        oldest=Outstanding(peer, posted) if oldest else None,
+        **state,
     )
 
 

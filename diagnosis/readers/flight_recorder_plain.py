@@ -11,6 +11,8 @@ from itertools import repeat
 from operator import contains, itemgetter
 from typing import Any, TypeVar
 
+from diagnosis.readers.flight_recorder_comm_state import comm_state
+
 Converted = TypeVar("Converted")
 
 COLUMNS = (
@@ -65,6 +67,7 @@ def compact(dump: dict[Any, Any], entries_max: int) -> tuple[dict[str, Any], byt
         "host": text(dump.get("hostname") or dump.get("host")),
         "groups": groups(dump.get("pg_config")),
         "status": status(dump.get("pg_status")),
+        "comm_state": comm_state(dump),
         "rows": len(entries),
         **tables.header(),
     }

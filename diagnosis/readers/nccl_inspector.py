@@ -53,7 +53,6 @@ def _take(found: dict[tuple[str, int], _Rank], name: str, line: int, record: Jso
         evidence=name,
         line=line,
         size=whole(header, "n_ranks"),
-        is_global=False,
         host=text(metadata, "hostname") or None,
         process=whole(metadata, "pid"),
         time=stamp / 1e6 if stamp else None,

@@ -48,7 +48,6 @@ def _row(name: str, line: int, found: RasCommunicator, member: RasMember | LostR
         evidence=name,
         line=line,
         size=found.size,
-        is_global=False,
         host=member.process.host,
         process=member.process.pid,
     )

@@ -124,7 +124,6 @@ def _row(trace: _Trace, name: str) -> CounterRow:
         source=SOURCE,
         evidence=name,
         line=trace.last_line,
-        is_global=False,
         launched=sum(trace.launched.values()),
         completed=sum(trace.completed.values()),
         wr=trace.wr if told else NOT_KNOWN,

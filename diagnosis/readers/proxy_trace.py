@@ -97,7 +97,6 @@ def _add(rows: dict[tuple[str, int], CounterRow], name: str, operation: ProxyOpe
             source=SOURCE,
             evidence=name,
             line=operation.line,
-            is_global=False,
             wr=0,
             wc=0,
         )
