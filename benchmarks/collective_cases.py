@@ -136,9 +136,7 @@ def _named(answer: Diagnosis) -> list[Suspect]:
 
 
 def _words(answer: Diagnosis) -> str:
-    named = [
-        str(s.target.host if s.target.rank is None else s.target.rank) for s in _named(answer)
-    ]
+    named = [str(s.target.host if s.target.rank is None else s.target.rank) for s in _named(answer)]
     return f"{answer.verdict.cls.value} {', '.join(named[:4])}".strip()
 
 

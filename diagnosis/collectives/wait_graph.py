@@ -157,9 +157,27 @@ def _sink(
         if other == rank
     )
     if lead >= impossible_lead:
+        stale = stale or all(
+            _launched_less(progress.communicators[index], rank, impossible_lead)
+            for (index, _), found in _open_of(rank, operation, progress)
+            if _lead(progress.communicators[index], found) >= impossible_lead
+        )
         return Sink(rank, Standing.OVERTAKEN, edge, lead, stale)
     standing = Standing.LAGGING if lead > 0 else Standing.TOGETHER
     return Sink(rank, standing, edge, lead, stale)
+
+
+def overtaken(progress: CollectiveProgress, impossible_lead: int) -> frozenset[int]:
+    """Ranks that stand in an operation which a peer left behind by the impossible lead.
+
+    No member of a collective can complete it without the others: either such a rank's counters are
+    older than its peers', or its GPU or watchdog stopped telling of them.
+    """
+    return frozenset(
+        rank
+        for (index, rank), operation in progress.open_in.items()
+        if _lead(progress.communicators[index], operation) >= impossible_lead
+    )
 
 
 def _first_missed(edge: WaitEdge, progress: CollectiveProgress) -> tuple[int, int, int]:
@@ -180,6 +198,16 @@ def _lead(communicator: Communicator, operation: OpenOperation) -> int:
     if operation.peers or is_rooted(operation.call.op):
         return 0
     return max(0, int(communicator.completed.max(initial=NOT_KNOWN)) - operation.seq + 1)
+
+
+def _launched_less(communicator: Communicator, rank: int, impossible_lead: int) -> bool:
+    """Has its host, too, fallen behind its peers' by that much? Then it was asked earlier.
+
+    A host does not wait for its GPU to launch: behind a GPU that stopped it runs as far ahead as
+    its peers do.
+    """
+    mine = int(communicator.enqueued[communicator.index_of_rank[rank]])
+    return int(communicator.enqueued.max()) - mine >= impossible_lead
 
 
 def is_stale(rank: int, progress: CollectiveProgress) -> bool:

@@ -229,11 +229,11 @@ def empty_entries() -> Entries:
 def counters_only(
     name: str,
     desc: str,
-    ranks: Sequence[int],
+    ranks: Sequence[int] | Ints,
     *,
-    enqueued: Sequence[int],
-    completed: Sequence[int] | None = None,
-    started: Sequence[int] | None = None,
+    enqueued: Sequence[int] | Ints,
+    completed: Sequence[int] | Ints | None = None,
+    started: Sequence[int] | Ints | None = None,
 ) -> Communicator:
     """A communicator from plain counters, one value a rank; what is not given is not known."""
     size = len(ranks)
