@@ -1,8 +1,8 @@
 """`make accuracy-collectives`: who is named from the dumps of simulated 3D-parallel jobs.
 
 Dumps alone, no logs. Right: the culprit leads everyone who is no victim, with the right class of
-cause; a healthy job has no culprit and isolates nobody. With dumps missing, a culprit that left
-none itself counts when it leads as `possible`.
+cause; a healthy job has no culprit and isolates nobody. A culprit that left no dump itself counts
+when a silent rank of its host leads: torchrun ends all of a host's ranks when one dies.
 """
 
 import argparse
@@ -10,7 +10,9 @@ import io
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from time import perf_counter
+from typing import Any
 
 from diagnosis.collectives.procedure import localise
 from diagnosis.core.diagnosis import Conclusion
@@ -81,13 +83,25 @@ def is_right(kind: str, happened: Run, found: Conclusion) -> bool:
         isolates = any(item.action is Action.ISOLATE_HOST for item in found.recommendations)
         return not isolates and all(s.role is not Role.CULPRIT for s in found.suspects)
     first = named(found)[:1]
+    culprit = happened.injection.culprits[0]
     user = found.verdict.cls is VerdictClass.USER
-    return first == [happened.injection.culprits[0]] and user == (kind in USER_KINDS)
+    if user != (kind in USER_KINDS) or not first:
+        return False
+    if happened.endings[culprit].dump_at is None:
+        return first[0] in _silent_on_host(happened, culprit)
+    return first == [culprit]
 
 
-def single_faults(kind: str, seeds: range, hosts: int, **options: object) -> Iterator[Run]:
+def _silent_on_host(happened: Run, culprit: int) -> set[int]:
+    """Ranks without a dump on the culprit's host: its launcher ends them all together."""
+    cluster = happened.job.cluster
+    same = cluster.ranks_of(cluster.host_of(culprit))
+    return {rank for rank in same if happened.endings[rank].dump_at is None}
+
+
+def single_faults(kind: str, seeds: range, hosts: int, **options: Any) -> Iterator[Run]:
     for seed in seeds:
-        chosen = {"steps": _STEPS.get(kind, 5), **options}
+        chosen: dict[str, Any] = {"steps": _STEPS.get(kind, 5), **options}
         yield simulate(kind, seed=seed, hosts=hosts, **chosen).run
 
 
@@ -118,9 +132,9 @@ def main() -> None:
     for hosts in options.hosts:
         for kind in options.kinds:
             runs = single_faults(kind, seeds, hosts)
-            _count(tallies, kind, runs, hosts, lambda r, f, k=kind: is_right(k, r, f))
+            _count(tallies, kind, runs, hosts, partial(is_right, kind))
         lost = single_faults("hang_compute", seeds, hosts, missing_dumps=_MISSING_SHARE)
-        _count(tallies, "20 % missing", lost, hosts, lambda r, f: is_right("hang_compute", r, f))
+        _count(tallies, "20 % missing", lost, hosts, partial(is_right, "hang_compute"))
         _count(tallies, "two faults", two_faults(seeds, hosts), hosts, both_in_top_3)
     for name, tally in tallies.items():
         wrong = f"  not: {', '.join(tally.wrong[:8])}" if tally.wrong else ""

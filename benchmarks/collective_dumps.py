@@ -14,7 +14,7 @@ from diagnosis.simulator.writers.flight_recorder import dump_of
 
 ENTRIES = 2000
 #: Frames between the training step and the collective, so that a dump takes about 1 MB.
-MODULE_FRAMES = 100
+MODULE_FRAMES = 75
 _STEPS = 300
 
 

@@ -179,8 +179,10 @@ def _pg_ids(dump: RankDump) -> dict[str, int]:
     contradicts it, the n-th counter belongs to the n-th group.
     """
     entries = dump.entries
-    pairs = set(zip(entries.group.tolist(), entries.pg_id.tolist(), strict=True))
-    joined = {entries.groups[group][0]: pg_id for group, pg_id in sorted(pairs)}
+    last = np.full(len(entries.groups), NOT_KNOWN, np.int64)
+    last[entries.group] = entries.pg_id
+    told = zip(entries.groups, last.tolist(), strict=True)
+    joined = {name: pg_id for (name, _), pg_id in told if pg_id != NOT_KNOWN}
     names = [name for name in dump.groups if name.isdecimal()]
     if len(names) == len(dump.groups) == len(dump.status):
         by_order = dict(zip(sorted(names, key=int), sorted(dump.status), strict=True))

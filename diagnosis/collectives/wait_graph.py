@@ -210,6 +210,29 @@ def _launched_less(communicator: Communicator, rank: int, impossible_lead: int) 
     return int(communicator.enqueued.max()) - mine >= impossible_lead
 
 
+def held_back(progress: CollectiveProgress, graph: WaitGraph) -> tuple[int, ...]:
+    """Waiting ranks whose host stopped before its peers' did: perhaps further faults of their own.
+
+    Hosts launch ahead of their GPUs. Members of one communicator that wait in the same call run
+    equally far ahead; a minority that launched less there has stopped launching by itself.
+    """
+    found: set[int] = set()
+    for communicator in progress.communicators:
+        if communicator.has_p2p or len(communicator.ranks) < 3:
+            continue
+        alike: dict[tuple[str, int], list[int]] = {}
+        for place, rank in enumerate(communicator.ranks.tolist()):
+            operation = progress.waiting.get(rank)
+            if operation is not None and rank in graph.blocked:
+                alike.setdefault((operation.call.op, operation.seq), []).append(place)
+        for places in alike.values():
+            launched = communicator.enqueued[places]
+            behind = np.flatnonzero(launched < launched.max())
+            if 0 < len(behind) <= len(places) // 3:
+                found.update(int(communicator.ranks[places[one]]) for one in behind)
+    return tuple(sorted(found))
+
+
 def is_stale(rank: int, progress: CollectiveProgress) -> bool:
     """Peers have completed what this rank had not even launched: its counters are older.
 

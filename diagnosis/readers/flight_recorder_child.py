@@ -22,7 +22,7 @@ from typing import Any, BinaryIO, NoReturn
 from diagnosis.readers.flight_recorder_plain import Refused, compact
 
 LENGTH = struct.Struct("<I")
-READ_AHEAD_BYTES = 1024 * 1024
+READ_AHEAD_BYTES = 64 * 1024
 KNOWN_KEYS = ("entries", "pg_status", "pg_config", "version", "comm_lib_version", "nccl_version")
 
 
