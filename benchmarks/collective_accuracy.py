@@ -157,7 +157,8 @@ def _count(
     for happened in runs:
         found = judge(happened)
         tally.add(f"{happened.job.seed}/{hosts}", right=right(happened, found))
-    sys.stderr.write(f"{name}, {hosts} hosts: {perf_counter() - started:.0f} s\n")
+    spent = perf_counter() - started
+    sys.stderr.write(f"{name}, {hosts} hosts: {tally.right}/{tally.of} in {spent:.0f} s\n")
 
 
 def _options() -> argparse.Namespace:
