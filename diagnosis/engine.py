@@ -17,7 +17,6 @@ from diagnosis.core.evidence import Evidence
 from diagnosis.core.placement import Placement
 from diagnosis.core.words import EvidenceKind
 from diagnosis.fusion import fuse
-from diagnosis.readers.collective_reports import read_collective_reports
 from diagnosis.readers.compression import decompressed
 from diagnosis.readers.counter_sources import read_counters
 from diagnosis.readers.errors import UnreadableEvidence
@@ -68,13 +67,12 @@ def diagnose(
     dumps, unread = read_dumps(given.dumps)
     progress: CollectiveProgress | None = None
     conclusions: list[Conclusion] = [logs.conclusion] if logs.conclusion else []
-    reports = read_collective_reports(given.logs)
-    counted = localise_counters(reports, placement=known, ended_ranks=logs.ended_ranks)
+    counted = localise_counters(logs.reports, placement=known, ended_ranks=logs.ended_ranks)
     if counted:
         conclusions.append(counted)
     if dumps:
         located, progress = localise(
-            dumps, placement=known, ended_ranks=logs.ended_ranks, reports=reports
+            dumps, placement=known, ended_ranks=logs.ended_ranks, reports=logs.reports
         )
         conclusions.append(located)
     sheet, uncounted = read_counters(given.counters)
