@@ -3,18 +3,21 @@
 Pure: no database, no clock, no Django. The answer does not depend on the order of the evidence.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
+from diagnosis.collectives.counters_verdict import localise_sheet
 from diagnosis.collectives.picture import progress_picture
 from diagnosis.collectives.procedure import localise
 from diagnosis.collectives.reports import localise_counters
-from diagnosis.core.collectives import CollectiveProgress, RankDump
+from diagnosis.core.collectives import CollectiveProgress
+from diagnosis.core.counters import CounterSheet
 from diagnosis.core.diagnosis import Conclusion, Diagnosis
 from diagnosis.core.evidence import Evidence
 from diagnosis.core.placement import Placement
 from diagnosis.core.topology import Topology
 from diagnosis.fusion import fuse
+from diagnosis.readers.counter_sources import read_counters
 from diagnosis.readers.flight_recorder import read_dumps
 from diagnosis.readers.sorted_evidence import sort_by_kind
 from diagnosis.taxonomy.ruleset import Taxonomy, rules_version
@@ -64,16 +67,26 @@ def diagnose(
             dumps, placement=known, ended_ranks=logs.ended_ranks, reports=logs.reports
         )
         conclusions.append(located)
-    skipped = tuple(sorted({*given.skipped, *logs.skipped, *unread}, key=lambda item: item.file))
+    sheet, uncounted = read_counters(given.counters)
+    sheet = CounterSheet.joined([sheet, *(CounterSheet(dump.counters) for dump in dumps)])
+    if sheet.rows:
+        told, summed = localise_sheet(
+            sheet,
+            placement=known,
+            ended_ranks=logs.ended_ranks,
+            timed_out=any(report.timed_out for report in logs.reports.work),
+        )
+        conclusions.append(told)
+        progress = progress or summed
+    unusable = {*given.skipped, *logs.skipped, *unread, *uncounted}
+    skipped = tuple(sorted(unusable, key=lambda item: item.file))
     version = rules_version(rules, suppression.rules)
     answer = fuse(conclusions, skipped=skipped, taxonomy_version=version)
-    return _with_picture(without_maintenance(answer, suppression), progress, dumps)
+    return _with_picture(without_maintenance(answer, suppression), progress)
 
 
-def _with_picture(
-    answer: Diagnosis, progress: CollectiveProgress | None, dumps: Sequence[RankDump]
-) -> Diagnosis:
-    if progress is None or not dumps:
+def _with_picture(answer: Diagnosis, progress: CollectiveProgress | None) -> Diagnosis:
+    if progress is None:
         return answer
-    drawn = progress_picture(progress, answer.suspects)
+    drawn = progress_picture(progress, answer.suspects, answer.verdict.summary)
     return replace(answer, pictures={"collective_progress": drawn})

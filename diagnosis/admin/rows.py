@@ -75,7 +75,11 @@ class RowForm(forms.Form):
     evidence = forms.CharField(
         label="Provenance", max_length=16, required=False, help_text="source, table, log or known."
     )
-    escalates = YamlField(required=False, widget=_area(3))
+    escalates = YamlField(
+        required=False,
+        widget=_area(3),
+        help_text="Kept and versioned with the rule; diagnoses do not act on it yet.",
+    )
     escalation_idea = YamlField(
         required=False, widget=_area(3), help_text="The same shape, switched off."
     )

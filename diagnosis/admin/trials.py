@@ -22,7 +22,7 @@ _FILLING = {
     "action": "none",
 }
 
-Key = tuple[int, int, int, str]
+Key = tuple[int, str, int, int, str]
 
 #: Taxonomies without the signature on trial, by what they were made from: building one takes a
 #: fraction of a second, and someone who types asks several times a second.
@@ -49,8 +49,8 @@ def answer(given: Mapping[str, str], draft: TaxonomyDraft | None) -> dict[str, o
 
 
 def _without(code: str, draft: TaxonomyDraft | None) -> Taxonomy:
-    newest = TaxonomyVersion.objects.values_list("pk", flat=True).first() or 0
-    key = (newest, draft.pk if draft else 0, draft.revision if draft else 0, code)
+    newest = TaxonomyVersion.objects.values_list("pk", "version").first() or (0, "")
+    key = (*newest, draft.pk if draft else 0, draft.revision if draft else 0, code)
     if key not in _others:
         rows = drafts.rulebook_with(draft).signatures
         _others[key] = Taxonomy.from_rows([row for row in rows if row["code"] != code])

@@ -18,8 +18,8 @@ from diagnosis.taxonomy.rows import TaxonomyError
 from incidents.admin.base import ReadOnly, actor_of
 from incidents.exceptions import RecordsError
 
-#: Signatures that a search shows.
-_FOUND = 50
+#: Signatures that a search shows, and incidents that a replay's page does.
+_FOUND, _SHOWN = 50, 200
 
 
 class ReplayForm(forms.Form):
@@ -262,7 +262,8 @@ def _of_replay(replay: Replay) -> dict[str, Any]:
     return {
         "replay": replay,
         "running": replay.state in {ReplayState.QUEUED, ReplayState.RUNNING},
-        "differences": judged,
+        "differences": judged[:_SHOWN],
+        "count": len(judged),
         "broken": [one for one in differences if one.error],
         "alarms": [one for one in judged if one.alarm],
         "isolating": sum(1 for one in judged if one.newly_isolated and not one.alarm),

@@ -35,6 +35,7 @@ class SortedEvidence:
 
     logs: tuple[Evidence, ...]
     dumps: tuple[Evidence, ...]
+    counters: tuple[Evidence, ...]
     placement: Placement
     topology: Topology
     probes: tuple[Probe, ...]
@@ -59,6 +60,7 @@ def sort_by_kind(evidence: Iterable[Evidence]) -> SortedEvidence:
     return SortedEvidence(
         logs=tuple(sorted(logs, key=lambda item: item.name)),
         dumps=tuple(by_kind.get(EvidenceKind.FLIGHT_RECORDER, [])),
+        counters=tuple(by_kind.get(EvidenceKind.COUNTERS, [])),
         placement=placement,
         topology=topology,
         probes=tuple(probe for matrix in matrices for probe in matrix),

@@ -5,6 +5,7 @@ import os
 import socket
 import time
 import uuid
+from datetime import datetime
 from functools import lru_cache
 
 from diagnosis.engine import diagnose
@@ -53,7 +54,7 @@ def run_slice(pk: int, *, engine: Engine = diagnose, seconds: float = SLICE_SECO
 def _judge_incidents(pk: int, owner: str, engine: Engine, until: float) -> bool:
     """Whether all incidents are judged."""
     replay = Replay.objects.get(pk=pk)
-    before, after = rulebooks(pk)
+    before, after = rulebooks(pk, replay.queued_at)
     left = replays.incidents_since(replay.since)
     if replay.position is not None:
         left = left.filter(pk__lt=replay.position)
@@ -66,10 +67,11 @@ def _judge_incidents(pk: int, owner: str, engine: Engine, until: float) -> bool:
 
 
 @lru_cache(maxsize=2)
-def rulebooks(pk: int) -> tuple[Rulebook, Rulebook]:
+def rulebooks(pk: int, _queued_at: datetime) -> tuple[Rulebook, Rulebook]:
     """The rules before and after. What single clusters do differently is the same in both.
 
-    Kept for the next slice: a replay's rules don't change, and compiling them takes a second.
+    Kept for the next slice: a replay's rules don't change, and compiling them takes a second. The
+    time of the request tells replays apart where a database gives a key out again.
     """
     replay = Replay.objects.select_related("base").get(pk=pk)
     before = rulebook_of(replay.base)

@@ -5,7 +5,7 @@ from functools import partial
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.dispatch import Signal
 from django.utils import timezone
 
@@ -13,7 +13,7 @@ from diagnosis.models import Replay, ReplayDifference, ReplayState, TaxonomyDraf
 from diagnosis.services import taxonomy
 from diagnosis.services.drafts import DraftRefused
 from incidents.exceptions import InvalidInput, LeaseLost
-from incidents.models import Incident
+from incidents.models import Evidence, Incident
 from incidents.roles import Actor, Capability
 from incidents.services.events import record
 
@@ -27,10 +27,9 @@ _UNFINISHED = (ReplayState.QUEUED, ReplayState.RUNNING)
 
 def incidents_since(since: datetime) -> QuerySet[Incident]:
     """Incidents with evidence that were opened since then, newest first."""
-    found = Incident.objects.filter(
-        opened_at__gte=since, merged_into__isnull=True, evidence__isnull=False
-    )
-    return found.distinct().order_by("-id")
+    evidence = Evidence.objects.filter(incident=OuterRef("pk"))
+    found = Incident.objects.filter(opened_at__gte=since, merged_into__isnull=True)
+    return found.filter(Exists(evidence)).order_by("-id")
 
 
 @transaction.atomic

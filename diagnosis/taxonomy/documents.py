@@ -24,6 +24,12 @@ SECTIONS = {
 }
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _SAFE_DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+_ORDER = (
+    *("cluster", "hosts", "host", "job", "from", "until", "signature", "disabled"),
+    *("code", "fault_type", "title", "component", "class", "severity", "stream", "pattern"),
+    *("examples", "implicates", "action", "priority", "follow_on", "enabled", "expires"),
+    *("escalates", "escalation_idea", "explanation", "runbook", "source", "evidence", "reason"),
+)
 _HEAD = "# Fault taxonomy of Aegis. Read it back with `manage.py taxonomy import FILE --dry-run`.\n"
 
 
@@ -52,13 +58,23 @@ class Document:
 
 def to_yaml(book: Rulebook) -> str:
     """The rulebook as YAML; empty sections are left out, but never the signatures."""
-    parts: dict[str, object] = {"version": 1, "signatures": [dict(row) for row in book.signatures]}
+    signatures = [_ordered(row) for row in book.signatures]
+    parts: dict[str, object] = {"version": 1, "signatures": signatures}
     for section in list(SECTIONS)[1:]:
         rows = getattr(book, section)
         if rows:
-            parts[section] = [dict(row) for row in rows]
+            parts[section] = [_ordered(row) for row in rows]
     text: str = yaml.dump(parts, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=10_000)
     return _HEAD + text
+
+
+def _ordered(row: Mapping[str, object]) -> dict[str, object]:
+    """The fields in the order of the shipped file; databases keep none."""
+    return {name: row[name] for name in sorted(row, key=_place)}
+
+
+def _place(name: str) -> tuple[int, str]:
+    return (_ORDER.index(name) if name in _ORDER else len(_ORDER), name)
 
 
 def read_document(content: bytes) -> Document:

@@ -20,7 +20,7 @@ from diagnosis.triage.ladder import climb
 from diagnosis.triage.outcome import Outcome
 from diagnosis.triage.scan import Scan
 from diagnosis.triage.settings import TriageSettings
-from diagnosis.triage.suppressed import told
+from diagnosis.triage.suppressed import listed
 from diagnosis.triage.suspects import advice, suspect
 
 _WORST_FIRST = (
@@ -132,7 +132,7 @@ def _conclusion(outcome: Outcome, case: Case) -> Conclusion:
         "ranks_that_speak": len(case.ranks),
     }
     if case.silenced:
-        coverage["suppressed"] = list(told(case.silenced))
+        coverage["suppressed"] = list(listed(case.silenced))
     if expected:
         coverage["hosts_expected"] = len(expected)
         coverage["hosts_without_logs"] = sorted(expected - case.log_hosts)[:50]

@@ -18,7 +18,7 @@ from diagnosis.triage.quiet import judge_degradation, judge_exits, judge_nothing
 from diagnosis.triage.sifting import described, sift
 from diagnosis.triage.software import judge_software
 from diagnosis.triage.standstill import judge_mismatch, judge_silent, judge_silent_host
-from diagnosis.triage.suppressed import told
+from diagnosis.triage.suppressed import mentioned, told
 
 _Rung = tuple[str, Callable[[], Outcome | None]]
 
@@ -30,9 +30,10 @@ def climb(case: Case, job: str | None) -> Outcome:
     for passed_over, rung in _rungs(sifted.case, job):
         outcome = rung()
         if outcome is not None:
+            outcome = mentioned(outcome, case.silenced)
             return replace(outcome, trace=(*trace, *outcome.trace))
         trace.append(passed_over)
-    outcome = judge_nothing(sifted.case)
+    outcome = mentioned(judge_nothing(sifted.case), case.silenced)
     return replace(outcome, trace=(*trace, *outcome.trace))
 
 

@@ -4,12 +4,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from diagnosis.core.diagnosis import Diagnosis, Recommendation
-from diagnosis.core.words import Action
+from diagnosis.core.words import Action, VerdictClass
 from diagnosis.taxonomy.suppression import Suppression
 from diagnosis.triage.clues import Clue
+from diagnosis.triage.outcome import Outcome
 
 #: Hosts that one line names.
 _NAMES = 8
+_NOTHING_WRONG = {VerdictClass.UNKNOWN, VerdictClass.HEALTHY}
 _ON_A_HOST = {Action.ISOLATE_HOST, Action.RESET_GPU, Action.CHECK_LINK}
 
 
@@ -51,11 +53,30 @@ def _utc(clue: Clue, *, last: bool) -> float | None:
 
 
 def told(silenced: Sequence[Silenced]) -> tuple[str, ...]:
-    """A line for each reason and signature: how many lines, where, and why they don't count."""
+    """For the trace: how many lines of each signature, where, and why they don't count."""
+    return tuple(f"suppressed: {line}" for line in listed(silenced))
+
+
+def listed(silenced: Sequence[Silenced]) -> tuple[str, ...]:
+    """The same for the coverage, which says by itself what it lists."""
     groups: dict[tuple[str, str], list[Clue]] = {}
     for one in silenced:
         groups.setdefault((one.reason, one.clue.code), []).append(one.clue)
     return tuple(_line(code, reason, clues) for (reason, code), clues in sorted(groups.items()))
+
+
+def mentioned(outcome: Outcome, silenced: Sequence[Silenced]) -> Outcome:
+    """The outcome; one that finds nothing wrong says that something was left out."""
+    if not silenced or outcome.cls not in _NOTHING_WRONG:
+        return outcome
+    lines = sum(one.clue.count for one in silenced)
+    first = silenced[0]
+    more = len({one.clue.code for one in silenced}) - 1
+    codes = first.clue.code + (
+        f" and {more} other signature{'s' if more > 1 else ''}" if more else ""
+    )
+    left_out = f"Left out: {lines} line{'s' if lines > 1 else ''} of {codes}, {first.reason}."
+    return replace(outcome, summary=f"{outcome.summary} {left_out}")
 
 
 def _line(code: str, reason: str, clues: Sequence[Clue]) -> str:
@@ -64,7 +85,7 @@ def _line(code: str, reason: str, clues: Sequence[Clue]) -> str:
     shown = ", ".join(hosts[:_NAMES])
     more = f" and {len(hosts) - _NAMES} more" if len(hosts) > _NAMES else ""
     where = f" on {shown}{more}" if hosts else ""
-    return f"suppressed: {lines} line{'s' if lines > 1 else ''} of {code}{where}: {reason}"
+    return f"{lines} line{'s' if lines > 1 else ''} of {code}{where}: {reason}"
 
 
 def without_maintenance(answer: Diagnosis, suppression: Suppression) -> Diagnosis:
@@ -80,16 +101,13 @@ def without_maintenance(answer: Diagnosis, suppression: Suppression) -> Diagnosi
     }
     if not held:
         return answer
-    lines = tuple(
-        f"suppressed: {item.action} of {item.target.host}: {reason}"
-        for item, reason in held.items()
-    )
+    lines = tuple(f"{item.action} of {item.target.host}: {reason}" for item, reason in held.items())
     return replace(
         answer,
         recommendations=tuple(
             _watching(item, held[item]) if item in held else item for item in answer.recommendations
         ),
-        trace=(*answer.trace, *lines),
+        trace=(*answer.trace, *(f"suppressed: {line}" for line in lines)),
         verdict=replace(
             answer.verdict,
             summary=f"{answer.verdict.summary} {_in_the_summary(held)}",

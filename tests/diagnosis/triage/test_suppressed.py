@@ -1,12 +1,16 @@
 """What people silenced is told with its reason, and not judged."""
 
 from datetime import UTC, datetime
+from functools import partial
+from io import BytesIO
 
 import pytest
 
 from diagnosis.core.diagnosis import Diagnosis
+from diagnosis.core.evidence import Evidence
 from diagnosis.core.words import Action
 from diagnosis.engine import diagnose
+from diagnosis.simulator.scenarios import simulate
 from diagnosis.taxonomy.suppression import (
     IgnoreRule,
     MaintenanceWindow,
@@ -53,6 +57,12 @@ def test_without_rules_the_host_is_isolated() -> None:
     assert isolates(judged(FALLEN))
 
 
+def suppressed_in(answer: Diagnosis) -> list[str]:
+    told = answer.verdict.coverage["suppressed"]
+    assert isinstance(told, list)
+    return told
+
+
 @pytest.mark.parametrize(
     "rule",
     [
@@ -67,7 +77,7 @@ def test_a_silenced_finding_isolates_nothing_and_is_told(
     answer = judged(FALLEN, rule)
     told = [line for line in answer.trace if line.startswith("suppressed: 1 line of xid-79")]
     assert not isolates(answer)
-    assert told == answer.verdict.coverage["suppressed"]
+    assert told == [f"suppressed: {line}" for line in suppressed_in(answer)]
     assert rule.reason in told[0]
 
 
@@ -85,6 +95,10 @@ def test_rules_about_something_else_change_nothing(rule: IgnoreRule | Maintenanc
     assert isolates(judged(FALLEN, rule))
 
 
+def test_an_answer_that_finds_nothing_says_that_something_was_left_out() -> None:
+    assert "Left out: 1 line of xid-79" in judged(FALLEN, window()).verdict.summary
+
+
 def test_a_pattern_silences_only_the_lines_that_have_it() -> None:
     answer = judged(FALLEN + OTHER_PID, ignored(pattern="pid=4711", cluster="lab"))
     assert isolates(answer)
@@ -93,3 +107,16 @@ def test_a_pattern_silences_only_the_lines_that_have_it() -> None:
 
 def test_the_recorded_version_covers_what_is_silenced() -> None:
     assert judged(FALLEN).taxonomy_version != judged(FALLEN, window()).taxonomy_version
+
+
+def test_advice_about_a_host_under_maintenance_is_held_back_and_suspects_stay() -> None:
+    files = simulate("hang_compute", seed=8, hosts=2).files
+    evidence = [Evidence(name, partial(BytesIO, text), len(text)) for name, text in files.items()]
+    usual = diagnose(evidence)
+    (item,) = [one for one in usual.recommendations if one.action is Action.ISOLATE_HOST]
+    rules = SuppressionRules(maintenance=(window(host=str(item.target.host)),))
+    held = diagnose(evidence, suppression=Suppression(rules, at=AT))
+    assert not isolates(held)
+    assert held.suspects == usual.suspects
+    assert "Held back" in held.verdict.summary
+    assert held.trace[-1].startswith(f"suppressed: isolate-host of {item.target.host}: under")
