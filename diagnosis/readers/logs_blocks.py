@@ -18,7 +18,7 @@ from diagnosis.readers.logs_heads import Head, merged, parse_head
 from diagnosis.readers.logs_json import is_json_log, unwrap
 
 #: Bytes that are read at once; a block may be longer by one line.
-BLOCK_BYTES = 1 << 20
+BLOCK_BYTES = 1 << 19
 
 #: A line is cut after this many bytes; what follows counts as a further piece of the same line.
 MAX_LINE_BYTES = 1 << 16
