@@ -1,6 +1,7 @@
 """Verdicts from counters alone, whatever source they come from."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,8 +16,8 @@ from tests.diagnosis.collectives.judging import blamed
 from tests.diagnosis.recorded_job import placed
 
 
-def row(rank: int, time: float = 100.0, **told: object) -> CounterRow:
-    given = {"launched": 41, "size": 8, **told}
+def row(rank: int, time: float = 100.0, **told: Any) -> CounterRow:
+    given: dict[str, Any] = {"launched": 41, "size": 8, **told}
     return CounterRow("dp", rank, "test", "counters.jsonl", rank + 1, global_rank=rank,
                       time=time, **given)  # fmt: skip
 
