@@ -5,7 +5,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 BIN := .venv/bin
 UV := $(shell command -v uv 2>/dev/null)
 
-.PHONY: help setup run demo test test-postgres verify check bench-detect bench-collectives table-collectives accuracy accuracy-collectives format lock openapi screenshots clean
+.PHONY: help setup run demo test test-postgres verify check bench-detect bench-triage bench-collectives table-collectives accuracy accuracy-collectives format lock openapi screenshots clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -60,6 +60,9 @@ bench-collectives: .venv/ready-to-run ## 1,024 dumps and 16,384 ranks of counter
 
 table-collectives: .venv/ready-to-run ## recorded collective cases: truth, our answer, torchfrtrace's
 	@$(BIN)/python -m benchmarks.collective_cases
+
+bench-triage: .venv/ready-to-run ## log triage beside ripgrep and a loop of re, on generated logs
+	@$(BIN)/python -m benchmarks.bench_triage
 
 accuracy: .venv/ready-to-run ## precision, recall and top-1 of the detector per fault kind
 	@$(BIN)/python -m benchmarks.accuracy

@@ -29,7 +29,10 @@ def positive(name: str, default: int) -> int:
     try:
         value = int(env.str(name, default=str(default)))
     except ValueError as error:
-        raise ImproperlyConfigured(f"{name} must be a whole number above 0: {error}") from error
+        given = env.str(name)
+        raise ImproperlyConfigured(
+            f"{name} must be a whole number above 0, not {given!r}"
+        ) from error
     if value <= 0:
         raise ImproperlyConfigured(f"{name} must be a whole number above 0, not {value}")
     return value
@@ -43,7 +46,7 @@ def kept_secret() -> str:
     """The secret key made at the first start, kept in the data folder, readable by its owner."""
     path = DATA_DIR / "secret-key"
     if not path.exists():
-        DATA_DIR.mkdir(parents=True, exist_ok=True)
+        DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.touch(mode=0o600)
         path.write_text(secrets.token_urlsafe(50))
     return path.read_text().strip()
@@ -56,14 +59,14 @@ CSRF_TRUSTED_ORIGINS = env.list("AEGIS_TRUSTED_ORIGINS", default=[])
 SERVED_OVER_TLS = env.bool("AEGIS_TLS", default=False)
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "aegis_web.admin_config.SettingsConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
-    "axes",
+    "aegis_web.admin_config.LogInAttemptsConfig",
     "csp",
     "django_filters",
     "django_htmx",
@@ -158,6 +161,7 @@ CONTENT_SECURITY_POLICY = {
 # Language and time: stored in UTC, shown in the viewer's zone by the browser.
 LANGUAGE_CODE = "en-gb"
 USE_I18N = False
+FORMAT_MODULE_PATH = "aegis_web.formats"
 TIME_ZONE = "UTC"
 USE_TZ = True
 

@@ -8,9 +8,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 
 from aegis_web.health import health
 from incidents.api.viewsets.problems import NothingHere
-
-admin.site.site_header = admin.site.site_title = "Aegis"
-admin.site.index_title = "Knowledge, people and records"
+from incidents.views.account import PasswordChange
 
 api: list[URLPattern | URLResolver] = [
     path("", include("incidents.api.urls")),
@@ -30,6 +28,7 @@ urlpatterns = [
     path("health", health, name="health"),
     path("login", LoginView.as_view(redirect_authenticated_user=True), name="login"),
     path("logout", LogoutView.as_view(), name="logout"),
+    path("password", PasswordChange.as_view(), name="password"),
     path("", include("diagnosis.urls")),
     path("", include("incidents.urls")),
 ]

@@ -2,11 +2,13 @@
 
 import sys
 
+from benchmarks.hangs import hangs
 from benchmarks.scoring import Score, fleets
 from diagnosis.degradation.detectors import DEFAULT_DETECTOR, DETECTORS
 
 PER_KIND, HEALTHY = 3, 42
 HOSTS = 64
+HANGS, HANG_HOSTS = 10, 4
 
 
 def main() -> None:
@@ -19,6 +21,12 @@ def main() -> None:
     sys.stdout.write(f"{'fault kind':24s} windows  precision  recall  top-1  median delay\n")
     for kind, found in by_kind.items():
         sys.stdout.write(_line(kind, found))
+    sys.stdout.write(f"\n{'progress reports':24s} jobs  seen in 3 min  top-1  false  slowest\n")
+    for scenario, stopped in hangs(seeds=HANGS, hosts=HANG_HOSTS):
+        sys.stdout.write(
+            f"{scenario:24s} {stopped.jobs:4d}  {stopped.seen:13d}  {stopped.first:5d}  "
+            f"{stopped.false_alarms:5d}  {stopped.slowest:5.0f} s\n"
+        )
 
 
 def _line(kind: str, found: Score) -> str:

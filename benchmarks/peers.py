@@ -47,13 +47,20 @@ def minder_like(window: MetricWindow, _placement: Placement) -> Judgement:
         scaled = np.nan_to_num((values - low) / max(high - low, 1e-9))
         for minute in range(minutes):
             part = scaled[:, minute * step : (minute + 1) * step]
-            apart = np.linalg.norm(part[:, None] - part[None], axis=2).sum(axis=1)
+            apart = _sum_of_distances(part)
             deviation = (apart - apart.mean()) / max(float(apart.std()), 1e-9)
             runs = np.where(deviation > MINDER_SCORE, runs + 1, 0)
             if runs.max() >= needed:
                 end = float(window.time[(minute + 1) * step - 1])
                 return _judgement(window, "minder_like", int(runs.argmax()), end)
     return _judgement(window, "minder_like", None, None)
+
+
+def _sum_of_distances(points: Matrix) -> Matrix:
+    """Each row's Euclidean distances to all others, added up."""
+    squares = np.einsum("hs,hs->h", points, points)
+    apart = squares[:, None] + squares[None] - 2 * points @ points.T
+    return np.asarray(np.sqrt(np.maximum(apart, 0)).sum(axis=1))
 
 
 def _by_features(

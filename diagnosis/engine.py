@@ -17,16 +17,17 @@ from diagnosis.core.evidence import Evidence
 from diagnosis.core.placement import Placement
 from diagnosis.core.words import EvidenceKind
 from diagnosis.fusion import fuse
-from diagnosis.readers.collective_reports import read_collective_reports
 from diagnosis.readers.compression import decompressed
 from diagnosis.readers.counter_sources import read_counters
 from diagnosis.readers.errors import UnreadableEvidence
 from diagnosis.readers.flight_recorder import read_dumps
-from diagnosis.readers.kinds import kind_of
+from diagnosis.readers.kinds import HEAD_BYTES, kind_of, why_unknown
 from diagnosis.readers.placement import read_placement
-from diagnosis.taxonomy.ruleset import Taxonomy
+from diagnosis.taxonomy.ruleset import Taxonomy, rules_version
+from diagnosis.taxonomy.suppression import Suppression
 from diagnosis.triage.procedure import triage
 from diagnosis.triage.settings import TriageSettings
+from diagnosis.triage.suppressed import without_maintenance
 
 #: A placement larger than this (bytes) is refused: 16,384 ranks take about 3 MB.
 PLACEMENT_MAX_BYTES = 64 * 1024**2
@@ -48,29 +49,30 @@ def diagnose(
     *,
     placement: Placement | None = None,
     taxonomy: Taxonomy | None = None,
+    suppression: Suppression = Suppression(),  # noqa: B008 - frozen
     now: float | None = None,
 ) -> Diagnosis:
     """Judge all evidence of one broken job.
 
-    `now` (seconds since the epoch) gives time stamps without a year theirs. `placement` wins over
-    a placement file among the evidence; without a `taxonomy` the shipped one is used. Evidence
-    that cannot be read ends in `skipped` with its reason and never raises; `judged` is False when
-    nothing at all could be judged.
+    `placement` wins over a placement file among the evidence; without a `taxonomy` the shipped one
+    is used. What `suppression` silences is told and not judged. `now` (seconds since the epoch)
+    gives time stamps without a year theirs. Evidence that cannot be read ends in `skipped` with its
+    reason and never raises; `judged` is False when nothing at all could be judged.
     """
     rules = taxonomy or Taxonomy.default()
     given = sort_by_kind(evidence)
     known = placement or given.placement
-    logs = triage(given.logs, taxonomy=rules, placement=known, settings=TriageSettings(now=now))
+    settings = TriageSettings(now=now, suppression=suppression)
+    logs = triage(given.logs, taxonomy=rules, placement=known, settings=settings)
     dumps, unread = read_dumps(given.dumps)
     progress: CollectiveProgress | None = None
     conclusions: list[Conclusion] = [logs.conclusion] if logs.conclusion else []
-    reports = read_collective_reports(given.logs)
-    counted = localise_counters(reports, placement=known, ended_ranks=logs.ended_ranks)
+    counted = localise_counters(logs.reports, placement=known, ended_ranks=logs.ended_ranks)
     if counted:
         conclusions.append(counted)
     if dumps:
         located, progress = localise(
-            dumps, placement=known, ended_ranks=logs.ended_ranks, reports=reports
+            dumps, placement=known, ended_ranks=logs.ended_ranks, reports=logs.reports
         )
         conclusions.append(located)
     sheet, uncounted = read_counters(given.counters)
@@ -86,14 +88,15 @@ def diagnose(
         progress = progress or summed
     unusable = {*given.skipped, *logs.skipped, *unread, *uncounted}
     skipped = tuple(sorted(unusable, key=lambda item: item.file))
-    answer = fuse(conclusions, skipped=skipped, taxonomy_version=rules.version)
-    return _with_picture(answer, progress)
+    version = rules_version(rules, suppression.rules)
+    answer = fuse(conclusions, skipped=skipped, taxonomy_version=version)
+    return _with_picture(without_maintenance(answer, suppression), progress)
 
 
 def _with_picture(answer: Diagnosis, progress: CollectiveProgress | None) -> Diagnosis:
     if progress is None:
         return answer
-    drawn = progress_picture(progress, answer.suspects)
+    drawn = progress_picture(progress, answer.suspects, answer.verdict.summary)
     return replace(answer, pictures={"collective_progress": drawn})
 
 
@@ -112,7 +115,7 @@ def sort_by_kind(evidence: Iterable[Evidence]) -> SortedEvidence:
         for item in by_kind.get(EvidenceKind.EMPTY, [])
     ]
     skipped += [
-        Skipped(item.name, "binary data of a kind that Aegis does not read")
+        Skipped(item.name, why_unknown(_head(item)))
         for item in by_kind.get(EvidenceKind.UNKNOWN, [])
     ]
     skipped += [
@@ -127,6 +130,11 @@ def sort_by_kind(evidence: Iterable[Evidence]) -> SortedEvidence:
         placement=placement,
         skipped=(*skipped, *unread),
     )
+
+
+def _head(item: Evidence) -> bytes:
+    with item.open() as stream:
+        return stream.read(HEAD_BYTES)
 
 
 def _first_placement(files: Sequence[Evidence]) -> tuple[Placement, list[Skipped]]:

@@ -3,7 +3,8 @@
 from celery import shared_task
 from django.utils import timezone
 
-from diagnosis.services import watch, watch_list
+from diagnosis.services import replays, watch, watch_list
+from diagnosis.services.replay_run import run_slice
 from diagnosis.services.run import run
 from incidents.services import diagnoses
 
@@ -18,6 +19,13 @@ def run_diagnosis(diagnosis_id: int) -> None:
 def sweep_diagnoses() -> None:
     """Gives back what dead workers held, and calls again for what waits too long."""
     diagnoses.requeue_expired()
+    replays.requeue_expired()
+
+
+@shared_task(name="diagnosis.tasks.run_replay")
+def run_replay(replay_id: int) -> None:
+    """Judges incidents by changed rules for a few seconds; the replay calls for its next slice."""
+    run_slice(replay_id)
 
 
 @shared_task(name="diagnosis.tasks.judge_due")

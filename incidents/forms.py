@@ -5,7 +5,8 @@ from typing import Any
 from django import forms
 
 from incidents import selectors
-from incidents.choices import Action, DecisionKind, IncidentKind, Resolution
+from incidents.choices import Action, DecisionKind, HostState, IncidentKind, Resolution, Severity
+from incidents.models import Attempt, Incident
 
 #: How many attempts are offered in a new incident's list.
 _RECENT = 200
@@ -16,20 +17,39 @@ class NewIncidentForm(forms.Form):
 
     title = forms.CharField(max_length=300, required=False)
     kind = forms.ChoiceField(choices=IncidentKind.choices, initial=IncidentKind.NONE)
+    severity = forms.ChoiceField(choices=Severity.choices, initial=Severity.MEDIUM, required=False)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        recent = list(selectors.attempts().values_list("pk", flat=True)[:_RECENT])
-        self.fields["attempt"] = forms.ModelChoiceField(
-            queryset=selectors.attempts().filter(pk__in=recent),
-            required=False,
-            empty_label="not registered, or not known",
-        )
+        self.fields["attempt"] = _attempt_field()
 
     def clean_title(self) -> str:
         """A title of the person's, or none: then the job's name serves."""
         title: str = self.cleaned_data["title"].strip()
         return title
+
+
+class CorrectionForm(forms.Form):
+    """What an incident should say instead; an attempt that is left empty stays what it is."""
+
+    version = forms.IntegerField(required=False, min_value=1)
+    title = forms.CharField(max_length=300)
+    kind = forms.ChoiceField(choices=IncidentKind.choices)
+    severity = forms.ChoiceField(choices=Severity.choices)
+
+    def __init__(self, *args: Any, incident: Incident, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["attempt"] = _attempt_field(incident.attempt_id)
+
+
+def _attempt_field(known: int | None = None) -> "forms.ModelChoiceField[Attempt]":
+    """The attempts that started last, and the one that is `known` already."""
+    recent = list(selectors.attempts().values_list("pk", flat=True)[:_RECENT])
+    return forms.ModelChoiceField(
+        queryset=selectors.attempts().filter(pk__in=[*recent, known or 0]),
+        required=False,
+        empty_label="not registered, or not known",
+    )
 
 
 class DecisionForm(forms.Form):
@@ -66,3 +86,11 @@ class NoteForm(forms.Form):
     """A note for the timeline."""
 
     text = forms.CharField(max_length=20_000)
+
+
+class HostStateForm(forms.Form):
+    """Where a host stands now; `seen` is where it stood when the page was made."""
+
+    state = forms.ChoiceField(choices=HostState.choices)
+    seen = forms.ChoiceField(choices=HostState.choices, required=False)
+    note = forms.CharField(required=False, max_length=2000)

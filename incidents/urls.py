@@ -3,6 +3,7 @@
 from django.urls import path
 
 from incidents.views import (
+    aside,
     desk,
     evidence,
     incident,
@@ -24,6 +25,8 @@ urlpatterns = [
     path("incidents/<int:pk>/mitigate", incident_changes.mitigate, name="mitigate"),
     path("incidents/<int:pk>/resolve", incident_changes.resolve, name="resolve"),
     path("incidents/<int:pk>/reopen", incident_changes.reopen, name="reopen"),
+    path("incidents/<int:pk>/correction", incident_changes.correction, name="correction"),
+    path("incidents/<int:pk>/correct", incident_changes.correct, name="correct"),
     path("incidents/<int:pk>/note", incident_changes.note, name="note"),
     path("incidents/<int:pk>/diagnose", incident_changes.diagnose, name="diagnose"),
     path(
@@ -32,10 +35,13 @@ urlpatterns = [
         name="decide",
     ),
     path("evidence/<int:pk>/excerpt", evidence.lines, name="lines"),
+    path("evidence/<int:pk>/use", aside.aside, name="aside"),
+    path("evidence/<int:evidence>/change-use", aside.change_use, name="change-use"),
     path("evidence/<int:pk>/download", evidence.download, name="download"),
     path("jobs", places.jobs, name="jobs"),
     path("jobs/<int:pk>", places.job, name="job"),
     path("attempts/<int:pk>/placement", places.placement, name="placement"),
     path("hosts", places.hosts, name="hosts"),
     path("hosts/<int:pk>", places.host, name="host"),
+    path("hosts/<int:pk>/state", places.host_state, name="host-state"),
 ]

@@ -39,14 +39,14 @@ def start_broker(children: Children, *, socket: Path, data_dir: Path) -> None:
         "save": "",
     }
     options = [part for name, value in settings.items() for part in (f"--{name}", value)]
-    process = children.start("valkey", [os.fspath(binary), *options])
+    child = children.start("valkey", [os.fspath(binary), *options])
     client = redis.Redis(unix_socket_path=str(socket))
     deadline = time.monotonic() + START_LIMIT
-    while time.monotonic() < deadline and process.poll() is None:
+    while time.monotonic() < deadline and child.process.poll() is None:
         try:
             client.ping()
         except redis.ConnectionError:
             time.sleep(0.05)
         else:
             return
-    raise BrokerUnavailable(f"Valkey did not start:\n{children.tail('valkey')}")
+    raise BrokerUnavailable(f"Valkey did not start:\n{children.last_words(child)}")

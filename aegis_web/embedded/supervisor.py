@@ -15,10 +15,11 @@ from pathlib import Path
 from types import FrameType
 
 from aegis_web.embedded.broker import start_broker
-from aegis_web.embedded.processes import Children
+from aegis_web.embedded.processes import Child, Children
 
 #: Seconds that the web process gets to answer its first request.
 START_LIMIT = 60.0
+HIGHEST_PORT = 65535
 
 
 class CannotServe(Exception):  # noqa: N818 - it names a state
@@ -41,24 +42,22 @@ class Embedded:
         return f"http://{self.host}:{self.port}/"
 
     def serve(self, *, announce: Callable[[], None], prepare: Callable[[], None]) -> int:
-        """Run until a signal or until a child ends by itself; the exit code of the instance.
+        """Run until a signal; the exit code of the instance. Call it inside `only_one_here`.
 
         `prepare` runs when the broker and the worker are up and the web process answers;
-        `announce` after it.
+        `announce` after it. A child that ends by itself is started again, and said so; one that
+        keeps ending takes the instance down with its last words.
         """
-        with only_one_here(self.data_dir), children_that_end(self.data_dir / "logs") as children:
+        with children_that_end(self.data_dir / "logs") as children:
             stop = Stop()
             self._start(children)
             self._await_web(children, stop)
             prepare()
             announce()
             while not stop.asked:
-                if ended := children.first_ended():
-                    name, code = ended
-                    sys.stderr.write(
-                        f"{name} ended by itself (exit {code}):\n{children.tail(name)}\n"
-                    )
-                    return 1
+                for child in children.ended():
+                    if not _revived(children, child):
+                        return 1
                 time.sleep(0.2)
             return 0
 
@@ -77,15 +76,29 @@ class Embedded:
     def _await_web(self, children: Children, stop: "Stop") -> None:
         deadline = time.monotonic() + START_LIMIT
         while time.monotonic() < deadline and not stop.asked:
-            if ended := children.first_ended():
-                raise CannotServe(f"{ended[0]} did not start:\n{children.tail(ended[0])}")
+            for child in children.ended():
+                raise CannotServe(f"{child.name} did not start:\n{children.last_words(child)}")
             try:
                 with urllib.request.urlopen(f"{self.address}health", timeout=5):  # noqa: S310
                     return
             except (urllib.error.URLError, OSError):
                 time.sleep(0.1)
         if not stop.asked:
-            raise CannotServe(f"the web process did not answer:\n{children.tail('web')}")
+            said = "\n".join(children.last_words(c) for c in children.started if c.name == "web")
+            raise CannotServe(f"the web process did not answer:\n{said}")
+
+
+def _revived(children: Children, child: Child) -> bool:
+    """Start a child that ended once more; False where that did not help before."""
+    code = child.process.returncode
+    if child.restarts_too_often:
+        last = children.last_words(child)
+        sys.stderr.write(f"{child.name} keeps ending (exit {code}); giving up:\n{last}\n")
+        return False
+    sys.stderr.write(f"{child.name} ended (exit {code}); starting it again\n")
+    sys.stderr.flush()
+    children.start_again(child)
+    return True
 
 
 def _fast_folder() -> str:
@@ -118,6 +131,7 @@ def children_that_end(log_dir: Path) -> Iterator[Children]:
 def only_one_here(data_dir: Path) -> Iterator[None]:
     """Hold the data folder: a second instance on it is refused instead of sharing the database."""
     data_dir.mkdir(parents=True, exist_ok=True)
+    data_dir.chmod(0o700)
     with (data_dir / "instance.lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -131,6 +145,8 @@ def only_one_here(data_dir: Path) -> Iterator[None]:
 
 def free_port(host: str, wanted: int, tries: int = 20) -> int:
     """`wanted`, or the next port that nothing listens on."""
+    if not 0 < wanted <= HIGHEST_PORT - tries:
+        raise CannotServe(f"{wanted} is no port that can be used: 1 to {HIGHEST_PORT - tries}")
     for port in range(wanted, wanted + tries):
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

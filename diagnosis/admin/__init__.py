@@ -1,5 +1,5 @@
-"""What people edit of the diagnosis in the admin site."""
+"""The knowledge in the admin site, and the workbench where people change it safely."""
 
-from diagnosis.admin import knowledge, watch
+from diagnosis.admin import knowledge, site_rules, versions, watch, workbench
 
-__all__ = ["knowledge", "watch"]
+__all__ = ["knowledge", "site_rules", "versions", "watch", "workbench"]

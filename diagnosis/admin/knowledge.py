@@ -2,47 +2,30 @@
 
 from typing import Any
 
-from django import forms
 from django.contrib import admin
 from django.db.models import Model
 from django.http import HttpRequest
 
-from diagnosis.models import FaultType, Signature, TaxonomyVersion
+from diagnosis.admin.forms import FaultTypeForm, SignatureFields, SignatureForm
+from diagnosis.models import FaultType, Signature
 from diagnosis.services import taxonomy
-from incidents.admin.base import ReadOnly, actor_of
+from incidents.admin.base import actor_of
 
 
-class KnowledgeAdmin(admin.ModelAdmin[Any]):
-    """Marks what people edit, and keeps a version of the rules after each change.
-
-    Shipped rows are switched off rather than deleted: the next load would bring them back.
-    """
+class Versioned(admin.ModelAdmin[Any]):
+    """Keeps a version of the rules after each change, with the reason that the form asks for."""
 
     save_on_top = True
 
-    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        obj.edited = True
-        super().save_model(request, obj, form, change)
-
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         super().save_related(request, form, formsets, change)
-        self._keep_version(request, f"{form.instance} {'changed' if change else 'added'}")
-
-    def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
-        for row in formset.save(commit=False):
-            row.edited = True
-            row.save()
-        formset.save_m2m()
+        did = "changed" if change else "added"
+        self._keep_version(request, f"{form.instance} {did}: {form.cleaned_data['why']}")
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
         name = str(obj)
         super().delete_model(request, obj)
         self._keep_version(request, f"{name} deleted")
-
-    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        if obj is not None and getattr(obj, "shipped", False):
-            return False
-        return super().has_delete_permission(request, obj)
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         """Without deleting in bulk, which would ask no row whether it is shipped."""
@@ -56,40 +39,33 @@ class KnowledgeAdmin(admin.ModelAdmin[Any]):
         taxonomy.record_version(actor=actor_of(request), why=why)
 
 
-class LinesField(forms.CharField):
-    """A list of texts, written one a line."""
+class KnowledgeAdmin(Versioned):
+    """Marks what people edit.
 
-    widget = forms.Textarea
+    Shipped rows are switched off rather than deleted: the next load would bring them back.
+    """
 
-    def prepare_value(self, value: Any) -> Any:
-        return "\n".join(value) if isinstance(value, list) else value
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        obj.edited = True
+        super().save_model(request, obj, form, change)
 
-    def to_python(self, value: Any) -> list[str]:  # type: ignore[override]
-        return [line for line in str(value or "").splitlines() if line.strip()]
+    def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
+        for row in formset.save(commit=False):
+            row.edited = True
+            row.save()
+        formset.save_m2m()
 
-    def has_changed(self, initial: Any, data: Any) -> bool:
-        return list(initial or []) != self.to_python(data)
-
-
-class SignatureForm(forms.ModelForm[Signature]):
-    """Examples are written one a line."""
-
-    examples = LinesField(
-        required=False, help_text="Lines that the pattern must match, one a line."
-    )
-
-
-class FaultTypeForm(forms.ModelForm[FaultType]):
-    """A runbook's address without scheme is one of HTTPS."""
-
-    runbook = forms.URLField(label="Runbook link", required=False, assume_scheme="https")
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        if obj is None or getattr(obj, "shipped", False):
+            return False
+        return super().has_delete_permission(request, obj)
 
 
 class SignatureInline(admin.StackedInline[Signature, FaultType]):
     """The signatures of a fault type, beside it."""
 
     model = Signature
-    form = SignatureForm
+    form = SignatureFields
     extra = 0
     can_delete = False
     show_change_link = True
@@ -116,11 +92,3 @@ class SignatureAdmin(KnowledgeAdmin):
     search_fields = ("code", "pattern", "fault_type__code", "fault_type__title")
     autocomplete_fields = ("fault_type",)
     list_select_related = ("fault_type",)
-
-
-@admin.register(TaxonomyVersion)
-class TaxonomyVersionAdmin(ReadOnly):
-    """Every version of the rules, with who changed what."""
-
-    list_display = ("version", "created_at", "who", "why")
-    search_fields = ("version", "who", "why")

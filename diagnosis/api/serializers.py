@@ -83,4 +83,10 @@ class TaxonomyVersionInFullSerializer(TaxonomyVersionSerializer):
     """One version with all its rows, in the form of the shipped `default.yaml`."""
 
     class Meta(TaxonomyVersionSerializer.Meta):
-        fields = [*TaxonomyVersionSerializer.Meta.fields, "rows"]
+        fields = [
+            *TaxonomyVersionSerializer.Meta.fields,
+            "rows",
+            "overrides",
+            "ignore_rules",
+            "maintenance",
+        ]

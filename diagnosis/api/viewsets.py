@@ -84,7 +84,9 @@ class TaxonomyVersionViewSet(RecordViewSet):
 
     def list(self, request: Request) -> Response:
         """Versions, newest first."""
-        return self.page(self.get_queryset().defer("rows"))
+        return self.page(
+            self.get_queryset().defer("rows", "overrides", "ignore_rules", "maintenance")
+        )
 
     @gives(TaxonomyVersionInFullSerializer)
     def retrieve(self, request: Request, pk: int) -> Response:

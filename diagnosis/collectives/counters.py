@@ -18,7 +18,12 @@ from diagnosis.core.collectives import (
     OpenOperation,
     Signature,
 )
-from diagnosis.core.live_progress import LiveProgress
+from diagnosis.core.live_progress import (
+    CommCounters,
+    LiveProgress,
+    ProgressBatch,
+    no_counters,
+)
 from diagnosis.core.placement import Placement
 
 #: What a rank waits in, as far as counters tell it, and where that was read.
@@ -48,6 +53,29 @@ def collective_progress(
         world=tuple(world.tolist()),
         reported=frozenset(reported.tolist()),
         hosts={place.rank: place.host for place in placement.places},
+    )
+
+
+def as_batch(progress: CollectiveProgress, time: float) -> ProgressBatch:
+    """A progress that was asked for (NCCL RAS) as the reports of the ranks that answered."""
+    ranks = np.array(sorted(progress.reported), np.int64)
+    columns: list[tuple[Ints, ...]] = []
+    for index, one in enumerate(progress.communicators):
+        told = one.reported
+        number = np.full(int(told.sum()), index, np.int64)
+        columns.append(
+            (number, one.ranks[told], one.enqueued[told], one.started[told], one.completed[told])
+        )
+    none = np.full(len(ranks), NOT_KNOWN, np.int64)
+    joined = [np.concatenate(column) for column in zip(*columns, strict=True)]
+    names = tuple(communicator.name for communicator in progress.communicators)
+    return ProgressBatch(
+        time=time,
+        ranks=ranks,
+        step=none,
+        phase=np.zeros_like(ranks),
+        told_comms=np.ones(len(ranks), np.bool_),
+        counters=CommCounters(names, *joined) if joined else no_counters(),
     )
 
 

@@ -139,7 +139,8 @@ def _with_ranks(known: LiveProgress, batch: ProgressBatch, moved: Bools) -> Live
     seen[old], changed[old] = known.seen, known.changed
     step[old], phase[old] = known.step, known.phase
     told_step = np.where(batch.step == NOT_KNOWN, step[new], batch.step)
-    moved = moved | (seen[new] == 0) | (step[new] != told_step) | (phase[new] != batch.phase)
+    first = ~np.isin(batch.ranks, known.ranks)
+    moved = moved | first | (step[new] != told_step) | (phase[new] != batch.phase)
     seen[new] = batch.time
     changed[new] = np.where(moved, batch.time, changed[new])
     step[new], phase[new] = told_step, batch.phase

@@ -53,8 +53,8 @@ class StandstillRule:
     `fresh_s`: an older report says nothing about now. `first_step_s`, `eval_s`, `checkpoint_s`:
     grace while any rank is in that phase; the first counts until the job has moved `first_moves`
     times. `alike_s`: grace while no rank is behind and no collective is open, which is how an
-    unannounced checkpoint, evaluation or data stall looks. `pause_factor`: times the longest of
-    the job's own recent pauses, added to `still_s`, so that slow steps are no hang.
+    unannounced checkpoint, evaluation or data stall looks. `pause_factor` times the longest of the
+    job's own recent pauses, and `pause_more`, are allowed as well, so that slow steps are no hang.
     """
 
     still_s: float = 55.0
@@ -64,7 +64,8 @@ class StandstillRule:
     checkpoint_s: float = 600.0
     alike_s: float = 600.0
     first_moves: int = 3
-    pause_factor: float = 2.0
+    pause_factor: float = 1.5
+    pause_more: float = 10.0
 
     def __call__(
         self, live: LiveProgress | None, *, placement: Placement, now: float
@@ -117,7 +118,8 @@ class StandstillRule:
         return allowed.get(phase, self.still_s)
 
     def _limit(self, live: LiveProgress, phase: Phase) -> float:
-        usual = self.still_s + self.pause_factor * max(live.pauses, default=0.0)
+        pauses = self.pause_factor * max(live.pauses, default=0.0) + self.pause_more
+        usual = max(self.still_s, pauses)
         if live.moves < self.first_moves:
             usual = max(usual, self.first_step_s)
         return max(usual, self._grace(phase))

@@ -55,7 +55,8 @@ def _too_many_absent(case: Case, absent: Sequence[Sink]) -> bool:
 
 
 def _lines(case: Case, graph: WaitGraph) -> list[str]:
-    lines = [f"{count(len(graph.blocked), 'rank')} wait for others"]
+    verb = "waits" if len(graph.blocked) == 1 else "wait"
+    lines = [f"{count(len(graph.blocked), 'rank')} {verb} for others"]
     for sink in graph.sinks[:16]:
         why = {
             Standing.ABSENT: f"no {case.word} of it was handed in",

@@ -10,7 +10,7 @@ from diagnosis.core.metrics import FloatArray, TimeArray
 from diagnosis.degradation.peers import MAD_TO_DEVIATION, Peers, median_over_time, row_median
 from diagnosis.degradation.recent import Recent
 from diagnosis.degradation.scaling import Scaling
-from diagnosis.degradation.state import Common, Jumps, Panel, Smoothed, Watch
+from diagnosis.degradation.state import Common, Excursions, Jumps, Panel, Smoothed, Watch
 
 #: A cell's own variance counts as much as this many independent looks at its peers' variance.
 POOLED_LOOKS = 4.0
@@ -28,11 +28,10 @@ _TINY_VARIANCE = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """Time constants in seconds of the two means, and the length of the warm-up."""
+    """Time constants of the two means, in seconds."""
 
     fast: float
     slow: float
-    warmup: float
 
 
 def learn(panel: Panel, scaling: Scaling, values: FloatArray, time: TimeArray, pace: Pace) -> Watch:
@@ -63,10 +62,15 @@ def learn(panel: Panel, scaling: Scaling, values: FloatArray, time: TimeArray, p
         time=float(time[-1]),
         offset=offset,
         age=np.float32(step) * _present(ticks),
+        excursions=Excursions(
+            longest=_longest_excursions(apart, scaling.floor, step),
+            strong=np.zeros(offset.shape, dtype=np.bool_),
+            run=np.zeros_like(offset),
+        ),
         jumps=_jumps(apart) if len(set(panel.hosts)) < SMALL_GROUP else None,
         recent=Recent(*(ticks[-1].copy() for _ in range(2))),
-        fast=_smoothed(apart, noisiness, peers, step, looks_at=pace.fast, of=pace.warmup),
-        slow=_smoothed(apart, noisiness, peers, step, looks_at=pace.slow, of=pace.warmup),
+        fast=_smoothed(apart, noisiness, peers, step, pace.fast),
+        slow=_smoothed(apart, noisiness, peers, step, pace.slow),
         common=_common(np.stack(usual, axis=-1), step, pace.fast),
     )
 
@@ -85,17 +89,14 @@ def _smoothed(
     noisiness: FloatArray,
     peers: Peers,
     step: float,
-    *,
-    looks_at: float,
-    of: float,
+    constant: float,
 ) -> Smoothed:
-    """The mean over `looks_at` seconds that a warm-up leaves behind, and its usual variance.
+    """The mean of this time constant that a warm-up leaves behind, and its usual variance.
 
-    A long mean is seen only a few times in the `of` seconds of a warm-up, so its own variance is
-    pooled with the peers', and never less than the peers' times how much noisier than they the
-    cell's samples are.
+    A long mean is seen only a few times in a warm-up, so its own variance is pooled with the
+    peers', and never less than the peers' times how much noisier than they the cell's samples are.
     """
-    gain = np.float32(1 - np.exp(-step / looks_at))
+    gain = np.float32(1 - np.exp(-step / constant))
     mean = np.zeros_like(apart[0])
     squares = np.zeros_like(mean)
     limit = np.full_like(mean, np.inf)
@@ -108,9 +109,10 @@ def _smoothed(
         if number % _LIMIT_EVERY == 0:
             limit = np.maximum(9 * np.square(_wide(peers.deviation(mean), mean)), _TINY_VARIANCE)
         squares += np.minimum(np.square(mean), limit)
-    own = squares / np.float32(max(len(apart), 1))
+    count = _present(apart)
+    own: FloatArray = (squares / np.maximum(count, 1)).astype(np.float32)
     pooled = _typical(own, peers)
-    looks = np.float32(max(of, step) / (2 * looks_at))
+    looks = count * np.float32(step / (2 * constant))
     variance = (looks * own + POOLED_LOOKS * pooled) / (looks + POOLED_LOOKS)
     variance = np.maximum(variance, pooled * noisiness)
     variance = np.maximum(variance, _TINY_VARIANCE).astype(np.float32)
@@ -135,12 +137,12 @@ def _present(ticks: Sequence[FloatArray]) -> FloatArray:
 
 def _limited(apart: Sequence[FloatArray], peers: Peers) -> list[FloatArray]:
     """Distances cut off far beyond what is typical, so that a glitch leaves no trace."""
-    typical = [np.square(_wide(peers.deviation(tick), tick)) for tick in apart]
-    present = [np.isfinite(tick) for tick in typical]
-    total = np.sum([np.nan_to_num(tick) for tick in typical], axis=0)
-    usual = total / np.maximum(np.sum(present, axis=0), 1)
-    reach = GLITCH * np.sqrt(np.maximum(usual, _TINY_VARIANCE))
-    return [np.clip(tick, -reach, reach).astype(np.float32) for tick in apart]
+    some = apart[::_LIMIT_EVERY]
+    typical = [np.square(_wide(peers.deviation(tick), tick)) for tick in some]
+    present = np.maximum(np.sum([np.isfinite(tick) for tick in typical], axis=0), 1)
+    usual = np.sum([np.nan_to_num(tick) for tick in typical], axis=0) / present
+    reach = (GLITCH * np.sqrt(np.maximum(usual, _TINY_VARIANCE))).astype(np.float32)
+    return [np.minimum(np.maximum(tick, -reach), reach) for tick in apart]
 
 
 def _noisiness(apart: Sequence[FloatArray], peers: Peers) -> FloatArray:
@@ -165,6 +167,19 @@ def _common(usual: FloatArray, step: float, constant: float) -> Common:
     deviation = MAD_TO_DEVIATION * median_over_time(np.stack(sizes, axis=-1))
     variance = np.maximum(np.square(deviation), _TINY_VARIANCE)
     return Common(level=level, mean=mean, variance=variance, run=np.zeros_like(mean))
+
+
+def _longest_excursions(apart: Sequence[FloatArray], floor: FloatArray, step: float) -> FloatArray:
+    """Seconds of each cell's longest stay beyond twice the floor that ended by itself."""
+    longest, run = np.zeros_like(apart[0]), np.zeros_like(apart[0])
+    for tick in apart:
+        away = np.abs(tick) > 2 * floor
+        ended = (run > 0) & ~away
+        if bool(ended.any()):
+            longest[ended] = np.maximum(longest, run)[ended]
+        run += np.float32(step)
+        run *= away
+    return longest
 
 
 def _jumps(apart: Sequence[FloatArray]) -> Jumps:

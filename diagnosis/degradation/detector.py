@@ -15,10 +15,11 @@ from diagnosis.degradation.catalogue import Catalogue
 from diagnosis.degradation.contrast import WindowContrast
 from diagnosis.degradation.coverage import coverage_of
 from diagnosis.degradation.fleet_wide import note_fleet_shifts
-from diagnosis.degradation.peers import peers_of
+from diagnosis.degradation.peers import peers_of, writer_of
 from diagnosis.degradation.scaling import fit_scaling
 from diagnosis.degradation.state import Panel, Watch
 from diagnosis.degradation.step import Step, bound
+from diagnosis.degradation.suspects import suspects_of
 
 #: Samples are taken out of a window in blocks of this many, which the memory likes better.
 _BLOCK = 16
@@ -41,7 +42,7 @@ class Detector:
 
     name: str = "peer-shift"
     fast_s: float = 30.0
-    slow_s: float = 240.0
+    slow_s: float = 180.0
     warmup_s: float = 600.0
     memory_s: float = 1200.0
     hold_s: float = 50.0
@@ -60,6 +61,7 @@ class Detector:
     activity_rest_s: float = 180.0
     stall_s: float = 120.0
     uneven: float = 0.35
+    even: float = 0.05
 
     def __call__(self, window: MetricWindow) -> Judgement:
         return self.judge(window)
@@ -146,10 +148,11 @@ class Detector:
             devices=tuple(past.devices[i] for i in peers.order),
             definitions=tuple(known.definition(name) for name in past.metrics),
             peers=peers,
+            writer=writer_of(past.hosts, placement),
         )
         values = past.values[:, peers.order]
         scaling = fit_scaling(values, panel.definitions)
-        return learn(panel, scaling, values, past.time, Pace(self.fast_s, self.slow_s, past.span))
+        return learn(panel, scaling, values, past.time, Pace(self.fast_s, self.slow_s))
 
     def advance(self, state: Watch, tick: MetricWindow) -> tuple[Watch, Judgement]:
         """Take in the samples that came since; the state is changed in place and handed back.
@@ -166,7 +169,7 @@ class Detector:
 
     def judgement(self, state: Watch, coverage: Coverage) -> Judgement:
         """The answer that the state gives now."""
-        suspects = self._rule.suspects(state)
+        suspects = suspects_of(state)
         faulty = any(suspect.alarm_time is not None for suspect in suspects)
         return Judgement(
             answer=Answer.FAULTY if faulty else Answer.HEALTHY,
@@ -182,7 +185,6 @@ class Detector:
         return AlarmRule(
             hold_s=self.hold_s,
             activity_hold_s=self.activity_hold_s,
-            second_metric_share=self.second_metric_share,
         )
 
     def _advance(self, state: Watch, time: float, values: FloatArray) -> None:
@@ -210,6 +212,7 @@ class Detector:
             activity_rest_s=self.activity_rest_s,
             stall_s=self.stall_s,
             uneven=self.uneven,
+            even=self.even,
         )
 
 

@@ -135,13 +135,15 @@ def _ideal(forward: DurationArray, backward: DurationArray) -> float:
 def _without_workers(durations: DurationArray) -> DurationArray:
     """Each worker as fast as the median worker of its stage, micro-batches as uneven as before."""
     own = durations.mean(axis=3, keepdims=True)
-    return durations / own * np.median(own, axis=1, keepdims=True)
+    alike: DurationArray = durations / own * np.median(own, axis=1, keepdims=True)
+    return alike
 
 
 def _without_stages(durations: DurationArray) -> DurationArray:
     """Each stage as heavy as the mean stage."""
     stage = durations.mean(axis=(0, 1, 3), keepdims=True)
-    return durations / stage * stage.mean()
+    alike: DurationArray = durations / stage * stage.mean()
+    return alike
 
 
 def _without_sequences(durations: DurationArray) -> DurationArray:

@@ -38,13 +38,15 @@ class Pace:
 class PaceRule:
     """A slowdown opens by `search`; it ends when the last `recent_s` are back near the old time.
 
-    Near means that less than `ends_below` of the slowdown is left. One that ended more than
+    Near means that less than `ends_below` of the slowdown is left. What was usual is taken from the
+    last `before_s` before the onset, since a job's pace drifts. One that ended more than
     `forget_s` ago is dropped from the course, so that it hides no later one.
     """
 
     search: OnsetSearch = field(default_factory=OnsetSearch)
     recent_s: float = 180.0
     ends_below: float = 0.4
+    before_s: float = 1200.0
     forget_s: float = 600.0
 
     def follow(self, pace: Pace, time: TimeArray, seconds: TimeArray) -> None:
@@ -64,7 +66,10 @@ class PaceRule:
         if found is None:
             return
         if found.end is None:
-            pace.slowdown = Slowdown(found.time, found.before, found.after)
+            earlier = pace.time < found.time
+            lately = earlier & (pace.time >= found.time - self.before_s)
+            before = _usual(pace.seconds[lately]) if lately.any() else found.before
+            pace.slowdown = Slowdown(found.time, before, _usual(pace.seconds[~earlier]))
         elif pace.time[-1] - found.end > self.forget_s:
             since = pace.time >= found.end
             pace.time, pace.seconds = pace.time[since], pace.seconds[since]
@@ -73,15 +78,22 @@ class PaceRule:
         if not len(pace.time):
             return
         recent = pace.time > pace.time[-1] - self.recent_s
-        now = float(np.median(pace.seconds[recent]))
+        now = _usual(pace.seconds[recent])
         if now - known.before < self.ends_below * (known.after - known.before):
             pace.slowdown = None
             pace.time, pace.seconds = pace.time[recent], pace.seconds[recent]
             return
         since = pace.seconds[pace.time >= known.onset]
         if len(since):
-            after = float(np.median(since))
-            pace.slowdown = Slowdown(known.onset, known.before, max(after, known.before))
+            after = max(_usual(since), known.before)
+            pace.slowdown = Slowdown(known.onset, known.before, after)
+
+
+def _usual(seconds: TimeArray) -> float:
+    """Seconds an iteration over all of them: whole steps between reports even out, and a single
+    long iteration (a checkpoint) hardly counts.
+    """
+    return float(1 / np.mean(1 / seconds))
 
 
 def iteration_times(time: TimeArray, step: TimeArray) -> tuple[TimeArray, TimeArray]:

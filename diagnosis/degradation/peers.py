@@ -82,6 +82,14 @@ def peers_of(
     )
 
 
+def writer_of(hosts: Sequence[str], placement: Placement | None) -> int:
+    """The number (see `Peers.host`) of the host on which rank 0 runs; -1 where that is unknown."""
+    place = placement.by_rank.get(0) if placement else None
+    names = list(dict.fromkeys(normalise_host(host) for host in hosts))
+    name = normalise_host(place.host) if place else None
+    return names.index(name) if name in names else -1
+
+
 def _stages(placement: Placement | None) -> dict[str, int]:
     """Normalised host → its stage, where all its ranks are of one."""
     found: dict[str, set[int | None]] = {}

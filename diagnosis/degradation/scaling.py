@@ -73,8 +73,13 @@ def fit_scaling(values: FloatArray, definitions: Sequence[MetricDefinition]) -> 
     units = [
         _unit(samples, definition) for samples, definition in zip(values, definitions, strict=True)
     ]
+    return scaling_of(_floats(units), definitions)
+
+
+def scaling_of(unit: FloatArray, definitions: Sequence[MetricDefinition]) -> Scaling:
+    """The scaling with these units, (metrics, 1), and what the definitions say."""
     return Scaling(
-        unit=_floats(units),
+        unit=unit,
         floor=_floats([item.floor for item in definitions]),
         sign=_floats([_SIGN[item.bad] for item in definitions]),
         abnormal=_flags([item.kind is MetricKind.ABNORMAL for item in definitions]),

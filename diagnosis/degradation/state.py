@@ -9,18 +9,23 @@ from diagnosis.degradation.answers import FleetShift
 from diagnosis.degradation.catalogue import MetricDefinition
 from diagnosis.degradation.peers import Peers
 from diagnosis.degradation.recent import Recent
-from diagnosis.degradation.scaling import Scaling
+from diagnosis.degradation.scaling import BoolArray, Scaling
 
 
 @dataclass(frozen=True)
 class Panel:
-    """What is watched: names, definitions and peers of a window, fixed while it is watched."""
+    """What is watched: names, definitions and peers of a window, fixed while it is watched.
+
+    `writer` is the number of the host of rank 0, which writes checkpoints; -1 where no placement
+    tells it.
+    """
 
     metrics: tuple[str, ...]
     hosts: tuple[str, ...]
     devices: tuple[str | None, ...]
     definitions: tuple[MetricDefinition, ...]
     peers: Peers
+    writer: int = -1
 
 
 @dataclass
@@ -63,6 +68,19 @@ class Jumps:
 
 
 @dataclass
+class Excursions:
+    """What cells did before and came back from, (metrics, entities).
+
+    `longest` is the length in seconds of the longest strong excursion that ended by itself;
+    `strong` marks those under way, `run` their length at the last look.
+    """
+
+    longest: FloatArray
+    strong: BoolArray
+    run: FloatArray
+
+
+@dataclass
 class Alarm:
     """A host that was named: when, since when, and how far each of its metrics went."""
 
@@ -78,9 +96,9 @@ class Watch:
     """The detector's state; (metrics, entities) arrays are in the order of `panel.peers`.
 
     `offset` is each cell's usual position over what its peers do together, `age` the seconds of own
-    past behind it; `recent` holds the last two samples, `turned` is
-    when the fleet last turned as a whole, `left` when it left its usual level, `elsewhere` when it
-    was last seen away from it. `advance` changes a state in place.
+    past behind it; `recent` holds the last two samples; `turned` is when the fleet last
+    turned as a whole, `left` when it left its usual level, `elsewhere` when it was last seen away
+    from it. `advance` changes a state in place.
     """
 
     panel: Panel
@@ -93,6 +111,7 @@ class Watch:
     fast: Smoothed
     slow: Smoothed
     common: Common
+    excursions: Excursions
     jumps: Jumps | None = None
     turned: float = -np.inf
     left: float = -np.inf

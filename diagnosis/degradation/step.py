@@ -15,6 +15,12 @@ from diagnosis.degradation.state import Smoothed, Watch
 _TOP = np.float32(6.0)
 #: One look at a small group's jumps counts at most this many usual jumps.
 _JUMP_LIMIT = np.float32(6.0)
+#: A host without a past of its own learns this much quicker, but not from a glitch.
+_YOUNG_REACH = np.float32(5.0)
+#: An excursion this far beyond the bound is none of chance.
+_STRONG = 1.3
+#: Slow affairs are looked after once in so many ticks.
+_TURNS = 4
 #: Usual variances change slowly; they are renewed once in so many ticks.
 _VARIANCE_EVERY = 8
 
@@ -56,6 +62,7 @@ class Step:
     activity_rest_s: float
     stall_s: float
     uneven: float
+    even: float
 
     def __call__(self, state: Watch, time: float, values: FloatArray) -> None:
         """Take in one sample of all cells, (metrics, entities), in the order of the peers."""
@@ -69,16 +76,26 @@ class Step:
             apart[asleep] = 0.0
         self._follow(state.fast, apart, missing, gain(state.step, self.fast_s))
         self._follow(state.slow, apart, missing, gain(state.step, self.slow_s))
-        if state.ticks % 2 == 0:
-            self._measure(state, state.fast, awake)
-        else:
-            self._measure(state, state.slow, awake)
-            self._count(state, state.slow, 2 * state.step * awake)
-            at_home = np.abs(state.common.mean) < self.turn
-            self._learn(state, apart, missing, np.float32(2 * state.step) * awake * at_home)
-        self._count(state, state.fast, state.step * awake)
+        self._do_in_turn(state, apart, missing, awake)
+        self._count(state, state.fast, missing, state.step * awake)
         state.time = time
         state.ticks += 1
+
+    def _do_in_turn(
+        self, state: Watch, apart: FloatArray, missing: BoolArray | None, awake: FloatArray
+    ) -> None:
+        """What need not be done at every tick: one thing at a time, all of it in four."""
+        turn = state.ticks % _TURNS
+        long = np.float32(_TURNS * state.step) * awake
+        if turn % 2 == 0:
+            self._measure(state, state.fast, awake)
+        elif turn == 1:
+            self._measure(state, state.slow, awake)
+            self._count(state, state.slow, missing, long)
+        else:
+            self._remember(state, awake[:, 0] == 0)
+            at_home = np.abs(state.common.mean) < self.turn
+            self._learn(state, apart, missing, long * at_home)
 
     def _apart(
         self, state: Watch, values: FloatArray, time: float
@@ -163,7 +180,7 @@ class Step:
         floor = state.scaling.floor
         if smooth is state.slow:
             floor = floor * np.where(state.scaling.abnormal, self.slow_floor_share, 1.0)
-        uneven = self.uneven * np.minimum(np.abs(state.common.mean), 1)
+        uneven = self.uneven * np.clip(np.abs(state.common.mean) - self.even, 0, 1)
         smooth.edge = np.multiply(smooth.usual, np.float32(self.second_metric_share * self.limit))
         np.maximum(smooth.edge, (floor + uneven).astype(np.float32), out=smooth.edge)
 
@@ -176,14 +193,27 @@ class Step:
         square *= calm
         smooth.variance += square
 
-    def _count(self, state: Watch, smooth: Smoothed, step: FloatArray) -> None:
-        """Count the seconds for which cells are out of bounds without a break."""
+    def _count(
+        self, state: Watch, smooth: Smoothed, missing: BoolArray | None, step: FloatArray
+    ) -> None:
+        """Count the seconds for which cells are seen out of bounds without a break."""
         hot = bad_size(smooth.mean, state.scaling) > smooth.edge
         if state.youngest < self.warmup_s:
             hot &= ~self._young(state)
         hot &= step > 0
-        smooth.run += step
+        smooth.run += step if missing is None else step * ~missing
         smooth.run *= hot
+
+    def _remember(self, state: Watch, asleep: BoolArray) -> None:
+        """Note how long a cell was strongly out of bounds before it came back by itself."""
+        known, run = state.excursions, state.fast.run
+        ended = known.strong & (run == 0)
+        if bool(ended.any()):
+            ended[asleep] = False
+            known.longest[ended] = np.maximum(known.longest, known.run)[ended]
+        known.strong |= np.abs(state.fast.mean) > np.float32(_STRONG) * state.fast.edge
+        known.strong &= run > 0
+        known.run = run.copy()
 
     def _young(self, state: Watch) -> BoolArray:
         """Cells whose own past is still too short to be judged by."""
@@ -196,7 +226,7 @@ class Step:
         reach = np.sqrt(state.fast.variance)
         reach *= np.float32(5.0)
         if state.youngest < self.warmup_s:
-            reach[self._young(state)] = _TOP
+            reach[self._young(state)] *= _YOUNG_REACH
         pull = np.minimum(apart, reach)
         np.maximum(pull, -reach, out=pull)
         if state.youngest < self.memory_s:

@@ -18,6 +18,10 @@ _code = RegexValidator(
 )
 
 
+#: An older version of Aegis that still serves writes rows without the newer lists.
+_none = models.Value([], output_field=models.JSONField())
+
+
 class FaultType(models.Model):
     """A fault by its code: what it is, how bad, and what to do about it.
 
@@ -110,7 +114,8 @@ class Signature(models.Model):
 class TaxonomyVersion(models.Model):
     """The rules as they were after one change. `version` is what diagnoses record.
 
-    Several rows may share a version: texts and examples change no verdict.
+    Several rows may share a version: texts and examples change no verdict. `rows` are the
+    signatures; the other lists hold what the site does differently (`Rulebook`).
     """
 
     edited_by: ClassVar[Capability] = Capability.ADMINISTER
@@ -120,9 +125,35 @@ class TaxonomyVersion(models.Model):
     who = models.CharField(max_length=200)
     why = models.CharField(max_length=500, blank=True)
     rows = models.JSONField()
+    overrides = models.JSONField(default=list, db_default=_none)
+    ignore_rules = models.JSONField(default=list, db_default=_none)
+    maintenance = models.JSONField(default=list, db_default=_none)
 
     class Meta:
         ordering = ["-id"]
 
     def __str__(self) -> str:
         return f"{self.version} ({self.created_at:%Y-%m-%d %H:%M})"
+
+
+class VersionInCluster(models.Model):
+    """The version that diagnoses of one cluster record, where it has rules of its own."""
+
+    edited_by: ClassVar[Capability] = Capability.ADMINISTER
+
+    taxonomy_version = models.ForeignKey(
+        TaxonomyVersion, on_delete=models.CASCADE, related_name="in_clusters"
+    )
+    cluster = models.CharField("cluster's name", max_length=100)
+    version = models.CharField(max_length=64, db_index=True)
+
+    class Meta:
+        ordering = ["-taxonomy_version", "cluster"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["taxonomy_version", "cluster"], name="version_once_per_cluster"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.version} in {self.cluster}"

@@ -20,9 +20,10 @@ _metric = RegexValidator(r"^[a-z0-9_]+\Z", "Small letters, digits and underscore
 
 
 class SourceKind(StrEnum):
-    """What a metric source speaks."""
+    """What a source speaks: metrics of hosts, or the progress of jobs."""
 
     PROMETHEUS = "prometheus"
+    NCCL_RAS = "nccl-ras"
 
 
 class SourceState(StrEnum):
@@ -34,7 +35,8 @@ class SourceState(StrEnum):
 
 
 class MetricSource(models.Model):
-    """A server that knows the metrics of a cluster's hosts, or of all clusters.
+    """A server that knows the metrics of a cluster's hosts, or of all clusters; or NCCL's RAS
+    service, which jobs bring with them.
 
     The secret itself is in the environment of web and workers: `secret_name` says under which name,
     after the prefix of settings.METRIC_SECRETS. From `state` on the watch writes what came of
@@ -56,7 +58,9 @@ class MetricSource(models.Model):
         help_text="Empty: for every cluster that has no source of its own.",
     )
     url = models.CharField(
-        "address", max_length=500, help_text="With a path where /api/v1 stands below one."
+        "address",
+        max_length=500,
+        help_text="With a path where /api/v1 stands below one; for NCCL RAS the port, 28028.",
     )
     username = models.CharField(
         max_length=200, blank=True, help_text="Empty: the secret is a bearer token."
@@ -109,6 +113,8 @@ class MetricSource(models.Model):
 
     def clean(self) -> None:
         """Refuses a secret that is not there, and label maps of another shape."""
+        if self.kind == SourceKind.NCCL_RAS and not _is_port(self.url):
+            raise ValidationError({"url": "NCCL RAS is asked on the jobs' hosts: give its port."})
         if self.secret_name and self.secret_name not in settings.METRIC_SECRETS:
             raise ValidationError({"secret_name": "The environment has no such secret."})
         if not _is_map(self.host_labels, list):
@@ -119,6 +125,10 @@ class MetricSource(models.Model):
 
 def _is_map(value: Any, of: type) -> bool:
     return isinstance(value, dict) and all(isinstance(item, of) for item in value.values())
+
+
+def _is_port(text: str) -> bool:
+    return text.isascii() and text.isdigit() and 0 < int(text) < 65_536
 
 
 class MetricDefinition(models.Model):

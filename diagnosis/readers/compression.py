@@ -40,8 +40,20 @@ def _opener(
     return lambda: unpack(raw())
 
 
+class _Gunzip(gzip.GzipFile):
+    """A gzip stream that closes the file beneath it, which `GzipFile` leaves to others."""
+
+    def __init__(self, raw: BinaryIO) -> None:
+        super().__init__(fileobj=raw)
+        self._raw = raw
+
+    def close(self) -> None:
+        super().close()
+        self._raw.close()
+
+
 def _gunzip(stream: BinaryIO) -> BinaryIO:
-    return cast("BinaryIO", gzip.GzipFile(fileobj=stream))
+    return cast("BinaryIO", _Gunzip(stream))
 
 
 def _unzstd(stream: BinaryIO) -> BinaryIO:

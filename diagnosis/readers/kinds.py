@@ -16,6 +16,8 @@ _FLIGHT_RECORDER_JSON = re.compile(
 )
 _PLACEMENT_JSON = re.compile(rb'^\s*\[\s*(?:\]|\{[^{}]*"(?:rank|host)"\s*:)', re.DOTALL)
 _TOPOLOGY_JSON = re.compile(rb'^\s*\{\s*"(?:hosts|links)"\s*:\s*\[', re.DOTALL)
+_ARCHIVES = {b"PK\x03\x04": "zip", b"7z\xbc\xaf": "7z", b"\xfd7zXZ": "xz", b"BZh": "bzip2"}
+_TAR_MAGIC, _TAR_MAGIC_AT = b"ustar", 257
 #: The first record of each source of counters; the readers of `counter_sources` say whose.
 _COUNTER_LINES = re.compile(
     rb'\s*\{(?=[^\n]{0,4096}"comm"\s*:)(?=[^\n]{0,4096}"rank"\s*:)(?=[^\n]{0,4096}"(?:cl|wr|wc)"\s*:)'
@@ -57,6 +59,18 @@ def kind_of_head(head: bytes) -> EvidenceKind:
         if pattern.match(head):
             return kind
     return EvidenceKind.LOG if _looks_like_text(head) else EvidenceKind.UNKNOWN
+
+
+def why_unknown(head: bytes) -> str:
+    """What to tell someone whose file is of no kind that is read, and what would help."""
+    name = next((name for magic, name in _ARCHIVES.items() if head.startswith(magic)), None)
+    if head[_TAR_MAGIC_AT:].startswith(_TAR_MAGIC):
+        name = "tar"
+    if name is not None:
+        return f"an archive ({name}): unpack it and hand in the files, or the folder"
+    if any(half and half.count(0) > 0.8 * len(half) for half in (head[:512:2], head[1:512:2])):
+        return "text in UTF-16 without its mark, or binary data: save it as UTF-8 if it is a log"
+    return "binary data of a kind that Aegis does not read"
 
 
 def counters_of(head: bytes) -> str:

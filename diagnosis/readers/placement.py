@@ -1,5 +1,6 @@
 """Reader of `placement.json`: a list of ranks with their hosts (docs/contract.md)."""
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import cast
 
@@ -20,12 +21,14 @@ def read_placement(content: bytes) -> Placement:
     try:
         rows = orjson.loads(content)
     except orjson.JSONDecodeError as error:
-        raise UnreadableEvidence(f"placement is not JSON: {error}") from error
+        readable = "it is not text" if b"\0" in content else str(error)
+        raise UnreadableEvidence(f"placement is not JSON: {readable}") from error
     if not isinstance(rows, list):
         raise UnreadableEvidence("placement must be a JSON list of ranks")
     places = [_place(number, row) for number, row in enumerate(rows)]
-    if len({place.rank for place in places}) < len(places):
-        raise UnreadableEvidence("placement names a rank twice")
+    twice = [rank for rank, rows in Counter(place.rank for place in places).items() if rows > 1]
+    if twice:
+        raise UnreadableEvidence(f"placement names rank {twice[0]} twice")
     return Placement.of(places)
 
 

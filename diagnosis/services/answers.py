@@ -7,6 +7,7 @@ import orjson
 
 from diagnosis.core.diagnosis import Diagnosis, Finding, Suspect
 from diagnosis.core.target import Target
+from diagnosis.readers.origin import Origin
 from incidents import models
 from incidents.choices import ParseStatus
 from incidents.services.results import (
@@ -24,12 +25,13 @@ def result_from(
     *,
     records: Mapping[str, models.Evidence],
     kinds: Mapping[str, str],
+    origins: Mapping[str, Origin],
     fault_codes: Mapping[str, str],
 ) -> DiagnosisResult:
     """The answer as plain data.
 
-    `records` and `kinds` are by the names that the engine was given; `fault_codes` lead from a
-    signature's code to its fault type's.
+    `records`, `kinds` and `origins` are by the names that the engine was given; `fault_codes` lead
+    from a signature's code to its fault type's.
     """
     findings = _Findings(records)
     suspects = [_suspect(suspect, findings, fault_codes) for suspect in answer.suspects]
@@ -49,7 +51,7 @@ def result_from(
         ],
         trace=answer.trace,
         skipped=[item.to_dict() for item in answer.skipped],
-        readings=_readings(answer, records, kinds),
+        readings=_readings(answer, records, kinds, origins),
     )
 
 
@@ -74,18 +76,25 @@ def _suspect(
 
 
 def _readings(
-    answer: Diagnosis, records: Mapping[str, models.Evidence], kinds: Mapping[str, str]
+    answer: Diagnosis,
+    records: Mapping[str, models.Evidence],
+    kinds: Mapping[str, str],
+    origins: Mapping[str, Origin],
 ) -> list[ReadingData]:
     unread = {item.file: item.reason for item in answer.skipped}
-    return [
-        ReadingData(
+    found = []
+    for name, record in records.items():
+        origin = origins.get(name, Origin())
+        reading = ReadingData(
             evidence_id=record.pk,
             status=ParseStatus.SKIPPED if name in unread else ParseStatus.PARSED,
             reason=unread.get(name, ""),
             kind=kinds.get(name, ""),
+            host=origin.host or "",
+            rank=origin.rank,
         )
-        for name, record in records.items()
-    ]
+        found.append(reading)
+    return found
 
 
 def _share(value: float) -> float:

@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from django.conf import settings
@@ -18,12 +18,21 @@ _BEATS = 3
 
 
 @contextmanager
-def kept_alive(*, pk: int, owner: str, every: float | None = None) -> Iterator[None]:
-    """Extends the run's lease every `every` seconds (a third of the lease) until the block ends."""
+def kept_alive(
+    *,
+    pk: int,
+    owner: str,
+    every: float | None = None,
+    extend: Callable[..., None] = diagnoses.extend_lease,
+) -> Iterator[None]:
+    """Extends the run's lease every `every` seconds (a third of the lease) until the block ends.
+
+    `extend` takes `pk` and `owner`, and raises `LeaseLost` where the run is no longer theirs.
+    """
     pause = settings.DIAGNOSIS_LEASE_SECONDS / _BEATS if every is None else every
     stop = threading.Event()
     thread = threading.Thread(
-        target=_beat, args=(pk, owner, pause, stop), name=f"lease-{pk}", daemon=True
+        target=_beat, args=(pk, owner, pause, stop, extend), name=f"lease-{pk}", daemon=True
     )
     thread.start()
     try:
@@ -33,15 +42,17 @@ def kept_alive(*, pk: int, owner: str, every: float | None = None) -> Iterator[N
         thread.join()
 
 
-def _beat(pk: int, owner: str, pause: float, stop: threading.Event) -> None:
+def _beat(
+    pk: int, owner: str, pause: float, stop: threading.Event, extend: Callable[..., None]
+) -> None:
     try:
         while not stop.wait(pause):
             try:
-                diagnoses.extend_lease(pk=pk, owner=owner)
+                extend(pk=pk, owner=owner)
             except DatabaseError as error:
-                logger.warning("Diagnosis %s: a sign of life failed (%s)", pk, error)
+                logger.warning("Run %s: a sign of life failed (%s)", pk, error)
                 connection.close()
     except LeaseLost:
-        logger.info("Diagnosis %s was taken from %s", pk, owner)
+        logger.info("Run %s was taken from %s", pk, owner)
     finally:
         connection.close()

@@ -8,7 +8,8 @@ from typing import Protocol
 from django.conf import settings
 from django.db.models import F, Q
 
-from diagnosis.models import MetricSource, SourceState
+from diagnosis.models import MetricSource, SourceKind, SourceState
+from diagnosis.sources.aliases import aliases_of
 from diagnosis.sources.connection import Connection
 from diagnosis.sources.errors import SourceError, SourceFailure
 from diagnosis.sources.gather import Gathered, GatherSettings, gather
@@ -16,7 +17,7 @@ from diagnosis.sources.grid import TimeGrid
 from diagnosis.sources.labels import HOST_LABELS, LabelMap
 from diagnosis.sources.prometheus import Prometheus
 from diagnosis.sources.queries import MetricQuery
-from diagnosis.sources.retry import RetryPolicy
+from diagnosis.sources.retry import Budget, RetryPolicy
 from incidents.models import Cluster
 
 #: After a failure that passes, and after one that does not, nobody asks for so long.
@@ -46,16 +47,25 @@ def ask(
     *,
     by_host: bool,
 ) -> Gathered:
-    """What the source knows of the hosts over the grid. Raises `SourceError`."""
-    labels = LabelMap(host_labels={**HOST_LABELS, **source.host_labels}, aliases=source.aliases)
-    limits = GatherSettings(by_host=by_host, labels=labels, seconds=settings.WATCH_SOURCE_SECONDS)
+    """What the source knows of the hosts over the grid. Raises `SourceError`.
+
+    Hosts that are scraped by address are found by what exporters say of themselves.
+    """
+    named = tuple(hosts)
+    host_labels = {**HOST_LABELS, **source.host_labels}
     with Prometheus(connection_of(source), RetryPolicy(attempts=2)) as server:
-        return gather(server, queries, hosts, grid, limits)
+        learned = aliases_of(server, named, grid.end, Budget(settings.WATCH_SOURCE_SECONDS))
+        labels = LabelMap(host_labels=host_labels, aliases={**learned, **source.aliases})
+        limits = GatherSettings(
+            by_host=by_host, labels=labels, seconds=settings.WATCH_SOURCE_SECONDS
+        )
+        return gather(server, queries, named, grid, limits)
 
 
-def source_for(cluster: Cluster) -> MetricSource | None:
-    """The cluster's own source, else one that is for every cluster."""
-    fitting = MetricSource.objects.filter(Q(cluster=cluster) | Q(cluster=None), enabled=True)
+def source_for(cluster: Cluster, kind: SourceKind = SourceKind.PROMETHEUS) -> MetricSource | None:
+    """The cluster's own source of a kind, else one that is for every cluster."""
+    near = Q(cluster=cluster) | Q(cluster=None)
+    fitting = MetricSource.objects.filter(near, kind=kind, enabled=True)
     return fitting.order_by(F("cluster").asc(nulls_last=True), "pk").first()
 
 

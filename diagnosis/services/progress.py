@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
@@ -10,6 +11,7 @@ from diagnosis.collectives.live import follow
 from diagnosis.core.live_progress import LiveProgress, ProgressBatch
 from diagnosis.core.packing import UnusableState, pack, unpack
 from diagnosis.models import LiveState
+from diagnosis.services import watch_list
 from incidents.exceptions import InvalidInput, RecordsError
 from incidents.models import Attempt
 from incidents.roles import Actor, Capability
@@ -33,8 +35,9 @@ def take_reports(
 ) -> Taken:
     """Merges a call into what is known of the attempt. Sending it again changes nothing.
 
-    No event: reports come every few seconds, and what they amount to is judged by the watch.
-    Raises `RecordsError` for an attempt that has ended, `InvalidInput` for a time to come.
+    Reports that stand still call the watch, which else looks at its interval. There is no event:
+    reports come every few seconds, and what they amount to is judged by the watch. Raises
+    `RecordsError` for an attempt that has ended, `InvalidInput` for a time to come.
     """
     actor.require(Capability.REGISTER_JOBS)
     now = now or timezone.now()
@@ -46,6 +49,23 @@ def take_reports(
         raise InvalidInput(f"The time is {ahead:.0f} s ahead of the clock here.", field="time")
     known = LiveState.objects.filter(attempt=attempt).first()
     live, late = follow(live_progress(known), replace(batch, time=min(batch.time, now.timestamp())))
+    _store(attempt, live, now)
+    if live.last_seen - live.last_moved >= settings.WATCH_STILL_SECONDS:
+        watch_list.hasten(pk=attempt.pk, now=now)
+    return Taken(reports=len(batch.ranks), late=late, ranks=len(live.ranks))
+
+
+@transaction.atomic
+def take_polled(*, attempt: Attempt, batch: ProgressBatch, now: datetime) -> LiveProgress:
+    """The same for what the watch itself asked for; what is known of the attempt afterwards."""
+    attempt = Attempt.objects.select_for_update().get(pk=attempt.pk)
+    known = LiveState.objects.filter(attempt=attempt).first()
+    live, _ = follow(live_progress(known), batch)
+    _store(attempt, live, now)
+    return live
+
+
+def _store(attempt: Attempt, live: LiveProgress, now: datetime) -> None:
     LiveState.objects.update_or_create(
         attempt=attempt,
         defaults={
@@ -55,7 +75,6 @@ def take_reports(
             "received_at": now,
         },
     )
-    return Taken(reports=len(batch.ranks), late=late, ranks=len(live.ranks))
 
 
 def live_progress(known: LiveState | None) -> LiveProgress | None:

@@ -21,7 +21,9 @@ from diagnosis.services import taxonomy
 from diagnosis.services.answers import plain, result_from
 from diagnosis.services.evidence import evidence_of, placement_of
 from diagnosis.services.heartbeat import kept_alive
+from diagnosis.services.origins import origins_of
 from diagnosis.taxonomy.ruleset import Taxonomy
+from diagnosis.taxonomy.suppression import Suppression, SuppressionRules
 from incidents import models
 from incidents.exceptions import LeaseLost
 from incidents.services import diagnoses
@@ -38,6 +40,7 @@ class Engine(Protocol):
         *,
         placement: Placement | None = None,
         taxonomy: Taxonomy | None = None,
+        suppression: Suppression = ...,
         now: float | None = None,
     ) -> Diagnosis: ...
 
@@ -73,19 +76,26 @@ def _fail(pk: int, owner: str, error: Exception) -> bool:
 
 
 def _judge(pk: int, owner: str, engine: Engine) -> None:
-    row = models.Diagnosis.objects.select_related("incident__attempt").get(pk=pk)
+    row = models.Diagnosis.objects.select_related(
+        "incident__attempt", "incident__cluster", "incident__job"
+    ).get(pk=pk)
     found = evidence_of(row.incident)
-    rules = taxonomy.current()
+    rules = taxonomy.current(row.incident.cluster.name)
+    evidence = {name: item for name, (_, item) in found.items()}
+    placement = placement_of(row.incident)
     answer = engine(
-        [evidence for _, evidence in found.values()],
-        placement=placement_of(row.incident),
+        list(evidence.values()),
+        placement=placement,
         taxonomy=rules.taxonomy,
+        suppression=suppression_for(row.incident, rules.suppression),
         now=row.incident.opened_at.timestamp(),
     )
+    kinds = {name: _kind(item) for name, item in evidence.items()}
     result = result_from(
         answer,
         records={name: record for name, (record, _) in found.items()},
-        kinds={name: _kind(evidence) for name, (_, evidence) in found.items()},
+        kinds=kinds,
+        origins=origins_of(evidence, kinds=kinds, placement=placement),
         fault_codes=rules.fault_codes,
     )
     with transaction.atomic():
@@ -93,6 +103,12 @@ def _judge(pk: int, owner: str, engine: Engine) -> None:
         picture = answer.pictures.get("collective_progress")
         if isinstance(picture, Mapping):
             ProgressPicture.objects.create(diagnosis=stored, data=plain(picture))
+
+
+def suppression_for(incident: models.Incident, rules: SuppressionRules) -> Suppression:
+    """What is silenced in the incident's cluster, as it counts for its job and its time."""
+    job = incident.job.external_id if incident.job else None
+    return Suppression(rules, job=job, at=incident.began_at.timestamp())
 
 
 def _kind(evidence: Evidence) -> str:

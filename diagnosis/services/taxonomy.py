@@ -1,17 +1,25 @@
-"""The knowledge in the database: as rows, as the engine's taxonomy, and every version of it."""
+"""The rules that diagnoses go by: from the database, by cluster, and every version of them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from django.db import transaction
+from django.db import DatabaseError, connection, transaction
 
-from diagnosis.models import FaultType, Signature, TaxonomyVersion
+from diagnosis.models import FaultType, Signature, TaxonomyVersion, VersionInCluster
+from diagnosis.services.rulebook import (
+    Row,
+    fault_fields,
+    rulebook_of,
+    signature_fields,
+    stored_rulebook,
+)
+from diagnosis.taxonomy.rows import fault_code
 from diagnosis.taxonomy.ruleset import Taxonomy
+from diagnosis.taxonomy.suppression import SuppressionRules
 from incidents.roles import Actor, Capability
 from incidents.services.events import record
-
-Row = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +28,7 @@ class CurrentRules:
 
     taxonomy: Taxonomy
     fault_codes: Mapping[str, str]
+    suppression: SuppressionRules
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,48 +41,33 @@ class Loaded:
     switched_off: int
 
 
-def current() -> CurrentRules:
-    """The rules in the database; the shipped ones where there are none yet."""
-    signatures = list(Signature.objects.select_related("fault_type"))
-    if not signatures:
-        return CurrentRules(Taxonomy.default(), {})
-    codes = {signature.code: signature.fault_type.code for signature in signatures}
-    return CurrentRules(Taxonomy.from_rows(map(row_of, signatures)), codes)
+def current(cluster: str = "") -> CurrentRules:
+    """The rules of one cluster; the shipped signatures where there are none yet."""
+    book = stored_rulebook()
+    rules = book.rules_of(cluster)
+    if not book.signatures:
+        return CurrentRules(Taxonomy.default(), {}, rules.suppression)
+    codes = {str(row["code"]): fault_code(row) for row in book.signatures}
+    return CurrentRules(rules.taxonomy, codes, rules.suppression)
 
 
-def rows() -> list[dict[str, object]]:
+def of_this_instance() -> Taxonomy | None:
+    """The instance's rules for the command line; None where there is no database with rules yet.
+
+    Never makes a database: where none is, the shipped rules are the ones that are meant.
+    """
+    database = connection.settings_dict
+    if connection.vendor == "sqlite" and not Path(str(database["NAME"])).exists():
+        return None
+    try:
+        return current().taxonomy if Signature.objects.exists() else None
+    except DatabaseError:
+        return None
+
+
+def rows() -> list[Row]:
     """Every signature in the form of `default.yaml`, by code."""
-    return [row_of(one) for one in Signature.objects.select_related("fault_type").order_by("code")]
-
-
-def row_of(signature: Signature) -> dict[str, object]:
-    """A signature and its fault type as one row of `default.yaml`; only what is set."""
-    fault = signature.fault_type
-    row: dict[str, object] = {
-        "code": signature.code,
-        "title": fault.title,
-        "component": fault.component,
-        "class": fault.fault_class,
-        "severity": fault.severity,
-        "stream": signature.stream,
-        "pattern": signature.pattern,
-        "examples": list(signature.examples),
-        "implicates": signature.implicates,
-        "action": fault.action,
-        "priority": signature.priority,
-    }
-    optional: dict[str, object] = {
-        "fault_type": fault.code if fault.code != signature.code else None,
-        "follow_on": signature.follow_on or None,
-        "enabled": None if signature.enabled else False,
-        "escalates": signature.escalates,
-        "escalation_idea": signature.escalation_idea,
-        "explanation": fault.explanation or None,
-        "runbook": fault.runbook or None,
-        "source": signature.source or None,
-        "evidence": signature.provenance or None,
-    }
-    return row | {name: value for name, value in optional.items() if value is not None}
+    return list(stored_rulebook().signatures)
 
 
 @transaction.atomic
@@ -81,11 +75,22 @@ def record_version(*, actor: Actor, why: str = "") -> TaxonomyVersion | None:
     """Keeps the rules as they are now, where they differ from the newest kept ones."""
     actor.require(Capability.EDIT_TAXONOMY)
     newest = TaxonomyVersion.objects.first()
-    now = rows()
-    if newest is not None and newest.rows == now:
+    now = stored_rulebook()
+    if newest is not None and rulebook_of(newest) == now:
         return None
+    versions = dict(now.versions())
     version = TaxonomyVersion.objects.create(
-        version=Taxonomy.from_rows(now).version, who=actor.label, why=why.strip()[:500], rows=now
+        version=versions.pop(""),
+        who=actor.label,
+        why=why.strip()[:500],
+        rows=now.signatures,
+        overrides=now.overrides,
+        ignore_rules=now.ignore_rules,
+        maintenance=now.maintenance,
+    )
+    VersionInCluster.objects.bulk_create(
+        VersionInCluster(taxonomy_version=version, cluster=cluster, version=its_own)
+        for cluster, its_own in versions.items()
     )
     record(
         actor=actor,
@@ -109,14 +114,14 @@ def load_shipped(*, actor: Actor, shipped: Sequence[Row]) -> Loaded:
     updated = kept = 0
     for row in shipped:
         code = str(row["code"])
-        fields = {**_signature_fields(row), "fault_type": faults[_fault_code(row)]}
+        fields = {**signature_fields(row), "fault_type": faults[fault_code(row)]}
         signature = known.get(code)
         if signature is None:
             new.append(Signature(code=code, shipped=True, **fields))
         elif signature.edited or not signature.shipped:
             kept += 1
         else:
-            updated += _update(signature, fields)
+            updated += updated_where_different(signature, fields)
     Signature.objects.bulk_create(new)
     gone = Signature.objects.filter(shipped=True, edited=False, enabled=True)
     off = gone.exclude(code__in=[str(row["code"]) for row in shipped]).update(enabled=False)
@@ -128,56 +133,25 @@ def _load_faults(shipped: Sequence[Row]) -> Mapping[str, FaultType]:
     """Code → fault type, for every row; the first row of a code describes its fault type."""
     described: dict[str, Row] = {}
     for row in shipped:
-        described.setdefault(_fault_code(row), row)
+        described.setdefault(fault_code(row), row)
     known = FaultType.objects.in_bulk(field_name="code")
     new = [
-        FaultType(code=code, shipped=True, **_fault_fields(row))
+        FaultType(code=code, shipped=True, **fault_fields(row))
         for code, row in described.items()
         if code not in known
     ]
     for code, row in described.items():
         fault = known.get(code)
         if fault is not None and fault.shipped and not fault.edited:
-            _update(fault, _fault_fields(row))
+            updated_where_different(fault, fault_fields(row))
     return known | {fault.code: fault for fault in FaultType.objects.bulk_create(new)}
 
 
-def _fault_code(row: Row) -> str:
-    return str(row.get("fault_type") or row["code"])
-
-
-def _update(row: FaultType | Signature, fields: Mapping[str, Any]) -> bool:
+def updated_where_different(row: FaultType | Signature, fields: Mapping[str, Any]) -> bool:
+    """Writes the fields that differ; whether there were any."""
     changed = [name for name, value in fields.items() if getattr(row, name) != value]
     for name in changed:
         setattr(row, name, fields[name])
     if changed:
         row.save(update_fields=changed)
     return bool(changed)
-
-
-def _fault_fields(row: Row) -> dict[str, Any]:
-    return {
-        "title": row["title"],
-        "component": row["component"],
-        "fault_class": row["class"],
-        "severity": row["severity"],
-        "action": row["action"],
-        "explanation": row.get("explanation", ""),
-        "runbook": row.get("runbook", ""),
-    }
-
-
-def _signature_fields(row: Row) -> dict[str, Any]:
-    return {
-        "pattern": row["pattern"],
-        "stream": row["stream"],
-        "implicates": row["implicates"],
-        "priority": row.get("priority", 50),
-        "follow_on": row.get("follow_on", False),
-        "enabled": row.get("enabled", True),
-        "examples": row.get("examples", []),
-        "source": row.get("source", ""),
-        "provenance": row.get("evidence", ""),
-        "escalates": row.get("escalates"),
-        "escalation_idea": row.get("escalation_idea"),
-    }

@@ -6,7 +6,7 @@ import socket
 import uuid
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 
 from django.conf import settings
 from django.db import transaction
@@ -17,13 +17,13 @@ from diagnosis.core.packing import UnusableState, pack, unpack
 from diagnosis.core.placement import Placement
 from diagnosis.degradation.pace import Pace, PaceRule, iteration_times
 from diagnosis.degradation.picture import pace_picture
-from diagnosis.models import JobWatch, LiveState, MetricSource
-from diagnosis.services import metric_sources, metrics, watch_list
+from diagnosis.models import JobWatch, LiveState
+from diagnosis.services import metric_sources, metrics, ras, watch_list
 from diagnosis.services.evidence import placement_of_attempt
 from diagnosis.services.metric_sources import Eyes
 from diagnosis.services.metrics import CurrentMetrics
 from diagnosis.services.progress import live_progress
-from diagnosis.services.watch_coverage import coverage_of
+from diagnosis.services.watch_coverage import Seen, note_look
 from diagnosis.services.watch_incidents import bring_up_to_date, wants_details
 from diagnosis.services.watch_metrics import Kept, MetricEyes, MetricLook
 from diagnosis.services.watch_situation import Situation, situation_of
@@ -59,7 +59,9 @@ def judge(pk: int, *, now: datetime | None = None, ask: Eyes = metric_sources.as
 def _look(watch: JobWatch, owner: str, now: datetime, ask: Eyes) -> None:
     placement = placement_of_attempt(watch.attempt)
     known = metrics.current()
-    live = live_progress(LiveState.objects.filter(attempt=watch.attempt_id).first())
+    reported = live_progress(LiveState.objects.filter(attempt=watch.attempt_id).first())
+    polled = ras.poll(watch.attempt, placement, reported, now=now)
+    live = polled.live
     still = _rule()(live, placement=placement, now=now.timestamp())
     kept = _kept(watch)
     source = metric_sources.source_for(watch.attempt.job.cluster)
@@ -75,7 +77,8 @@ def _look(watch: JobWatch, owner: str, now: datetime, ask: Eyes) -> None:
             look = replace(look, judgement=eyes.named(look.judgement, now))
             situation = _situation(still, look, kept, placement, known)
         situation = _with_pictures(situation, kept.pace, eyes, now)
-    _note(watch, situation, still, look, source, now, placed=bool(placement))
+    seen = Seen(still, look, source, placed=bool(placement), note=polled.note)
+    note_look(watch, situation, seen, now)
     watch.state = pack(kept)
     with transaction.atomic():
         bring_up_to_date(watch, situation, owner=owner, now=now)
@@ -134,28 +137,6 @@ _SEEN = (
     "judged_at", "judgements", "verdict", "summary", "phase", "coverage", "seen_until", "error",
     "error_since", "state", "incident", "cause",
 )  # fmt: skip
-
-
-def _note(
-    watch: JobWatch,
-    situation: Situation,
-    still: Standstill,
-    look: MetricLook,
-    source: MetricSource | None,
-    now: datetime,
-    *,
-    placed: bool,
-) -> None:
-    """What the job's page shows of this look."""
-    watch.judged_at, watch.judgements = now, watch.judgements + 1
-    watch.verdict, watch.summary = situation.verdict, situation.summary
-    watch.phase = still.phase.word if still.known else ""
-    watch.coverage = coverage_of(still, look, source, placed=placed)
-    seen = [time for time in (still.last_seen, look.until) if time is not None]
-    if seen:
-        watch.seen_until = datetime.fromtimestamp(max(seen), UTC)
-    watch.error = f"The metric source {source} fails: {look.error}" if look.error else ""
-    watch.error_since = (source.failing_since if source else None) if look.error else None
 
 
 def _release(watch: JobWatch, owner: str, now: datetime, *, fields: Iterable[str]) -> None:

@@ -9,6 +9,8 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from diagnosis.models import JobWatch, WatchVerdict
 from incidents.models import Attempt
 
+#: Looks that something calls for are at least so far apart.
+HASTENED_EVERY = timedelta(seconds=15)
 #: A large prime: neighbours in the table are far apart in time.
 _STRIDE = 7919
 
@@ -62,6 +64,14 @@ def claim(*, pk: int, owner: str, now: datetime) -> bool:
 def _due(now: datetime) -> QuerySet[JobWatch]:
     free = Q(lease_expires_at__isnull=True) | Q(lease_expires_at__lt=now)
     return JobWatch.objects.filter(free, active=True, next_due_at__lte=now)
+
+
+def hasten(*, pk: int, now: datetime) -> None:
+    """Makes a watch due at once, unless it was looked at just now or shows the trouble already."""
+    early = JobWatch.objects.filter(
+        pk=pk, active=True, next_due_at__gt=now, judged_at__lt=now - HASTENED_EVERY
+    )
+    early.exclude(verdict=WatchVerdict.HUNG).update(next_due_at=now)
 
 
 def held_by(*, pk: int, owner: str) -> QuerySet[JobWatch]:

@@ -28,7 +28,7 @@ from diagnosis.services import metric_sources
 from diagnosis.services.metric_sources import Eyes
 from diagnosis.services.metrics import CurrentMetrics
 from diagnosis.sources.coverage import Coverage
-from diagnosis.sources.errors import SourceError
+from diagnosis.sources.errors import SourceError, SourceFailure
 from diagnosis.sources.gather import Gathered
 from diagnosis.sources.grid import TimeGrid
 from diagnosis.sources.labels import EntityKind
@@ -166,6 +166,8 @@ class MetricEyes:
         *,
         by_host: bool,
     ) -> Gathered:
+        if metric_sources.resting(self.source, now):
+            raise SourceError(self.source.error, failure=SourceFailure.UNREACHABLE, permanent=False)
         try:
             gathered = self.ask(self.source, queries, hosts, grid, by_host=by_host)
         except SourceError as error:

@@ -7,12 +7,7 @@ from datetime import UTC, datetime
 from diagnosis.collectives.picture import progress_picture
 from diagnosis.collectives.standstill import Motion, Standstill
 from diagnosis.collectives.standstill_verdict import localise_standstill
-from diagnosis.core.diagnosis import (
-    Conclusion,
-    Diagnosis,
-    Recommendation,
-    Verdict,
-)
+from diagnosis.core.diagnosis import Diagnosis, Recommendation, Verdict
 from diagnosis.core.placement import Placement
 from diagnosis.core.target import Target, normalise_host
 from diagnosis.core.words import Action, IncidentKind, Role, TargetKind, VerdictClass
@@ -26,6 +21,8 @@ from diagnosis.services.watch_metrics import MetricLook
 
 #: What findings of the watch say they come from.
 EVIDENCE = "metrics of the watch"
+#: A host that was slow before a hang that names nobody is the likeliest, and no more.
+MOST_OF_SLOW_HOST = 0.6
 _JOB = Target(TargetKind.JOB, name="the job")
 
 
@@ -90,15 +87,15 @@ def _hung(
     placement: Placement,
     catalogue: Catalogue,
 ) -> Situation:
-    conclusions = [localise_standstill(still, placement)]
-    if slow is not None and slow.diagnosis is not None and slow.diagnosis.suspects:
-        conclusions.append(_as_conclusion(slow.diagnosis))
-    answer = fuse(conclusions, skipped=(), taxonomy_version=catalogue_version(catalogue))
-    if answer.verdict.kind is not IncidentKind.HANG:
-        answer = replace(answer, verdict=replace(answer.verdict, kind=IncidentKind.HANG))
+    hang = localise_standstill(still, placement)
+    answer = fuse([hang], skipped=(), taxonomy_version=catalogue_version(catalogue))
+    if slow is not None and slow.diagnosis is not None:
+        answer = _with_slow_hosts(answer, slow.diagnosis)
     pictures = dict(slow.pictures) if slow else {}
     if still.progress is not None:
-        pictures["collective_progress"] = progress_picture(still.progress, answer.suspects)
+        pictures["collective_progress"] = progress_picture(
+            still.progress, answer.suspects, answer.verdict.summary
+        )
     return Situation(
         verdict=WatchVerdict.HUNG,
         summary=answer.verdict.summary,
@@ -206,14 +203,24 @@ def _who(answer: Diagnosis) -> str:
     return f"{who}{more} left its peers{fault}"
 
 
-def _as_conclusion(answer: Diagnosis) -> Conclusion:
-    return Conclusion(
-        branch="degradation",
-        verdict=answer.verdict,
-        suspects=answer.suspects,
-        recommendations=answer.recommendations,
-        trace=answer.trace,
-    )
+def _with_slow_hosts(answer: Diagnosis, slow: Diagnosis) -> Diagnosis:
+    """Hosts that had left their peers before the job stopped are possible causes, after the rank
+    that did not arrive; on that rank's own host they speak for it.
+    """
+    known = {_place(item.target) for item in answer.suspects if item.role is not Role.VICTIM}
+    top = max((item.score for item in answer.suspects), default=0.0)
+    more = [
+        replace(item, role=Role.POSSIBLE, score=min(item.score, 1 - top, MOST_OF_SLOW_HOST))
+        for item in slow.suspects
+        if _place(item.target) not in known
+    ]
+    theirs = {_place(item.target): item.findings for item in slow.suspects}
+    joined = [
+        replace(item, findings=(*item.findings, *theirs.get(_place(item.target), ())))
+        for item in answer.suspects
+    ]
+    ranked = sorted([*joined, *more], key=lambda item: (item.role is Role.VICTIM, -item.score))
+    return replace(answer, suspects=tuple(ranked), trace=(*answer.trace, *slow.trace))
 
 
 def _place(target: Target) -> str:

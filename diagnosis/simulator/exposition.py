@@ -64,7 +64,8 @@ class Exposition:
         at = f'instance="{host}:{_CLOCK_PORTS[query.exporter]}"'
         if query.entity is EntityKind.GPU:
             for gpu in range(self.gpus):
-                part = values / self.gpus if query.per_host == "sum" else values
+                parts = self.gpus if query.per_host == "sum" else 1
+                part = (values / parts).astype(np.float32)
                 yield f'{at},Hostname="{host}",gpu="{gpu}"', part
         elif query.entity is EntityKind.NIC:
             yield from self._over_nics(at, host, values)

@@ -12,6 +12,7 @@ import yaml
 from diagnosis.taxonomy.matcher import Matcher
 from diagnosis.taxonomy.rows import TaxonomyError, signature_from_row
 from diagnosis.taxonomy.signature import Signature
+from diagnosis.taxonomy.suppression import SuppressionRules
 
 #: libyaml's safe loader where the wheel brings it: ten times quicker, the same answers.
 _SAFE_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -85,16 +86,32 @@ class Taxonomy:
     def matcher(self) -> Matcher:
         return Matcher(self.signatures)
 
-    def matcher_with(self, patterns: Sequence[str]) -> Matcher:
-        """The matcher whose `candidates` also names the lines of `patterns`; kept once built."""
-        wanted = tuple(patterns)
+    def matcher_with(self, patterns: Sequence[str], *, native: bool = False) -> Matcher:
+        """The matcher whose `hits` also name the lines of `patterns`; kept once built."""
+        wanted = (tuple(patterns), native)
         if wanted not in self._extended:
-            self._extended[wanted] = Matcher(self.signatures, wanted)
+            self._extended[wanted] = Matcher(self.signatures, wanted[0], native=native)
         return self._extended[wanted]
 
     @cached_property
-    def _extended(self) -> dict[tuple[str, ...], Matcher]:
+    def _extended(self) -> dict[tuple[tuple[str, ...], bool], Matcher]:
         return {}
+
+
+def rules_version(taxonomy: Taxonomy, suppression: SuppressionRules) -> str:
+    """A hash of all the rules that a diagnosis goes by: the taxonomy's own where nothing else is.
+
+    Reasons are part of it, because the trace repeats them.
+    """
+    if not suppression:
+        return taxonomy.version
+    rules = {
+        "taxonomy": taxonomy.version,
+        "ignore": sorted((asdict(rule) for rule in suppression.ignore), key=str),
+        "maintenance": sorted((asdict(window) for window in suppression.maintenance), key=str),
+    }
+    canonical = orjson.dumps(rules, option=orjson.OPT_SORT_KEYS)
+    return hashlib.sha256(canonical).hexdigest()[:16]
 
 
 @cache

@@ -12,6 +12,7 @@ from diagnosis.triage.clues import Clue, earliest
 from diagnosis.triage.places import completed
 from diagnosis.triage.scan import Scan
 from diagnosis.triage.settings import TriageSettings
+from diagnosis.triage.suppressed import Silenced, without_suppressed
 from diagnosis.triage.timeline import aligned, anchor
 
 _LAUNCHER_CODES = {
@@ -28,7 +29,8 @@ _CONSEQUENT_EXITS = {"-6", "-15"}
 class Case:
     """Clues of one job in order of time, and what its logs tell besides.
 
-    `near`: the moment that stamps without a year are put nearest to.
+    `near`: the moment that stamps without a year are put nearest to. `silenced`: the clues that
+    people do not want to be judged.
     """
 
     clues: tuple[Clue, ...]
@@ -36,6 +38,7 @@ class Case:
     placement: Placement
     settings: TriageSettings
     near: float | None = None
+    silenced: tuple[Silenced, ...] = ()
 
     def of(self, *classes: SignatureClass, follow_on: bool = False) -> list[Clue]:
         """Clues of these classes; consequences only when asked for."""
@@ -109,7 +112,8 @@ def build_case(
         offsets=settings.clock_offsets,
     )
     located = [_located(clue, placement, rank_hosts, chosen) for clue in clues]
-    return Case(tuple(earliest(located)), tuple(chosen), placement, settings, near)
+    left, silenced = without_suppressed(located, settings.suppression)
+    return Case(tuple(earliest(left)), tuple(chosen), placement, settings, near, silenced)
 
 
 def _stamps(scan: Scan) -> list[Stamp]:

@@ -33,7 +33,7 @@ class Clue:
 
     `order` is (file, line) of the first. `context` is the first record whole. `parts` are the
     named groups of the first match. `job` is the job that the evidence belongs to, None for a
-    host's own log.
+    host's own log. `ignored_by`: positions of the ignore rules whose pattern its lines have.
     """
 
     signature: Signature
@@ -50,6 +50,7 @@ class Clue:
     count: int = 1
     job: str | None = None
     report: WatchdogReport | None = None
+    ignored_by: frozenset[int] = frozenset()
 
     @property
     def code(self) -> str:
@@ -69,10 +70,6 @@ class Clue:
 
     def at(self, place: Place) -> "Clue":
         return replace(self, place=place)
-
-    def repeated(self, moment: Moment | None) -> "Clue":
-        """The clue with one more line."""
-        return replace(self, count=self.count + 1, last=moment or self.last)
 
 
 def is_before(one: Clue, other: Clue) -> bool | None:

@@ -50,8 +50,9 @@ def judge_critical(case: Case, job: str | None, *, also_idle: bool = False) -> O
     recommendations = advice(action, target, _reason(cause, action), job)
     for group in groups[1:]:
         other = _cause_of(group)
-        suspects.append(_other_suspect(other, group, score))
-        recommendations += _also_isolate(other, case)
+        tied = _speaks_for_itself(other, case) and _at_once(cause, other)
+        suspects.append(_other_suspect(other, group, score, tied=tied))
+        recommendations += _also_advised(other, case)
     at = day_text(cause.moment)
     unsure = f" (another host may have been first: {doubt})" if doubt else ""
     summary = (
@@ -149,24 +150,34 @@ def _score(cause: Clue, groups: Sequence[Sequence[Clue]], doubt: str | None) -> 
     return score
 
 
-def _other_suspect(other: Clue, group: Sequence[Clue], score: float) -> Suspect:
-    return suspect(target_of(other), min(0.5, 1.2 - score), group)
+def _other_suspect(other: Clue, group: Sequence[Clue], score: float, *, tied: bool) -> Suspect:
+    return suspect(target_of(other), score if tied else min(0.5, 1.2 - score), group)
 
 
-def _also_isolate(other: Clue, case: Case) -> list[Recommendation]:
-    """A second host is isolated only for hardware that speaks for itself, in its own log."""
-    signature = other.signature
-    alone = signature.component not in _AT_BOTH_ENDS | _NETWORK
-    if (
-        _is_firsthand(other)
-        and alone
-        and signature.severity is Severity.CRITICAL
-        and _action(other, case) is Action.ISOLATE_HOST
-    ):
-        return advice(
-            Action.ISOLATE_HOST, target_of(other), _reason(other, signature.action), None
-        )[:1]
-    return []
+def _speaks_for_itself(clue: Clue, case: Case) -> bool:
+    """Hardware that its own machine's log calls broken, whatever else broke beside it."""
+    return (
+        _is_firsthand(clue)
+        and clue.signature.component not in _AT_BOTH_ENDS | _NETWORK
+        and clue.signature.severity is Severity.CRITICAL
+        and _action(clue, case) in {Action.ISOLATE_HOST, Action.RESET_GPU}
+    )
+
+
+def _at_once(one: Clue, other: Clue) -> bool:
+    """Equal evidence at one moment: which came first cannot be told."""
+    moments = (one.moment, other.moment)
+    return one.signature.severity is other.signature.severity and (
+        moments[0] == moments[1] or None in moments
+    )
+
+
+def _also_advised(other: Clue, case: Case) -> list[Recommendation]:
+    """A second machine gets its own action only for hardware that speaks for itself."""
+    if not _speaks_for_itself(other, case):
+        return []
+    action = _action(other, case)
+    return advice(action, target_of(other), _reason(other, action), None)[:1]
 
 
 def _class(cause: Clue, case: Case) -> VerdictClass:
@@ -206,6 +217,6 @@ def _todo(action: Action, target: Target) -> str:
 def _trace(groups: Sequence[Sequence[Clue]], cause: Clue, target: Target, action: Action) -> str:
     names = ", ".join(str(group[0].place.machine or "unknown place") for group in groups[:5])
     return (
-        f"critical findings on {len(groups)} machine(s), in order: {names}; "
+        f"critical findings on {len(groups)} machine{'s' * (len(groups) != 1)}, in order: {names}; "
         f"{cause.code} speaks for {shown(target)} → {action.value}"
     )

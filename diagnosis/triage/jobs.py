@@ -20,6 +20,7 @@ from diagnosis.triage.ladder import climb
 from diagnosis.triage.outcome import Outcome
 from diagnosis.triage.scan import Scan
 from diagnosis.triage.settings import TriageSettings
+from diagnosis.triage.suppressed import listed
 from diagnosis.triage.suspects import advice, suspect
 
 _WORST_FIRST = (
@@ -130,6 +131,8 @@ def _conclusion(outcome: Outcome, case: Case) -> Conclusion:
         "hosts_with_logs": len(case.log_hosts),
         "ranks_that_speak": len(case.ranks),
     }
+    if case.silenced:
+        coverage["suppressed"] = list(listed(case.silenced))
     if expected:
         coverage["hosts_expected"] = len(expected)
         coverage["hosts_without_logs"] = sorted(expected - case.log_hosts)[:50]

@@ -18,6 +18,7 @@ from diagnosis.triage.quiet import judge_degradation, judge_exits, judge_nothing
 from diagnosis.triage.sifting import described, sift
 from diagnosis.triage.software import judge_software
 from diagnosis.triage.standstill import judge_mismatch, judge_silent, judge_silent_host
+from diagnosis.triage.suppressed import mentioned, told
 
 _Rung = tuple[str, Callable[[], Outcome | None]]
 
@@ -25,13 +26,14 @@ _Rung = tuple[str, Callable[[], Outcome | None]]
 def climb(case: Case, job: str | None) -> Outcome:
     """The outcome for one job's case, with the trace of every rung taken or passed over."""
     sifted = sift(case)
-    trace = [described(case), *sifted.trace]
+    trace = [described(case), *told(case.silenced), *sifted.trace]
     for passed_over, rung in _rungs(sifted.case, job):
         outcome = rung()
         if outcome is not None:
+            outcome = mentioned(outcome, case.silenced)
             return replace(outcome, trace=(*trace, *outcome.trace))
         trace.append(passed_over)
-    outcome = judge_nothing(sifted.case)
+    outcome = mentioned(judge_nothing(sifted.case), case.silenced)
     return replace(outcome, trace=(*trace, *outcome.trace))
 
 

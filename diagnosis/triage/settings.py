@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from diagnosis.taxonomy.suppression import Suppression
+
 
 @dataclass(frozen=True, slots=True)
 class TriageSettings:
@@ -28,6 +30,7 @@ class TriageSettings:
     escalation_jobs: a hardware fault of one host in this many jobs' logs isolates it.
     clock_offsets: known offset of each host's clock against UTC, subtracted from its times.
     now: the moment that stamps without a year are read against; None leaves their year unknown.
+    suppression: what people silenced, as it counts for this incident.
     """
 
     after_failure: float = 120.0
@@ -47,3 +50,4 @@ class TriageSettings:
     escalation_jobs: int = 2
     clock_offsets: Mapping[str, float] = field(default_factory=dict)
     now: float | None = None
+    suppression: Suppression = field(default_factory=Suppression)

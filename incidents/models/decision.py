@@ -13,7 +13,10 @@ from incidents.roles import Capability
 
 
 class Decision(models.Model):
-    """What someone decided. The newest one stands; earlier ones are kept."""
+    """What someone decided. The newest one stands; earlier ones are kept.
+
+    `carried_from` is the decision that this one repeats: a later run recommended the same again.
+    """
 
     edited_by: ClassVar[Capability] = Capability.RESPOND
 
@@ -34,6 +37,9 @@ class Decision(models.Model):
         related_name="decisions",
     )
     decided_at = models.DateTimeField(default=timezone.now)
+    carried_from = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.PROTECT, related_name="carried_to"
+    )
     outcome = models.CharField(max_length=16, choices=Outcome.choices, default=Outcome.PENDING)
     outcome_note = models.TextField(blank=True)
     outcome_at = models.DateTimeField(null=True, blank=True)

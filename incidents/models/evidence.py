@@ -12,17 +12,26 @@ from incidents.models.incident import Incident
 from incidents.roles import Capability
 
 #: What reading a piece of evidence may fill in afterwards; nothing else of it ever changes.
-READING_FIELDS = frozenset({"kind", "parse_status", "parse_reason", "began_at", "ended_at"})
+READING_FIELDS = frozenset(
+    {"kind", "parse_status", "parse_reason", "began_at", "ended_at", "read_host", "read_rank"}
+)
+#: What setting a file aside, or taking it back, writes.
+ASIDE_FIELDS = frozenset({"set_aside_at", "set_aside_by", "set_aside_reason"})
+_WRITABLE = READING_FIELDS | ASIDE_FIELDS
 
 
 class Blob(models.Model):
-    """Stored bytes, found by their SHA-256; `stored_size` is what they take on disk."""
+    """Stored bytes, found by their SHA-256; `stored_size` is what they take on disk.
+
+    `purged_at` is when an administrator had the bytes deleted; the record stays.
+    """
 
     edited_by: ClassVar[Capability] = Capability.RESPOND
 
     sha256 = models.CharField(max_length=64, unique=True)
     size = models.PositiveBigIntegerField()
     stored_size = models.PositiveBigIntegerField()
+    purged_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
@@ -37,10 +46,10 @@ class Blob(models.Model):
 
 
 class EvidenceQuerySet(models.QuerySet["Evidence"]):
-    """Reads and appends, and what reading fills in."""
+    """Reads and appends, what reading fills in, and setting aside."""
 
     def update(self, **kwargs: Any) -> int:
-        if not set(kwargs) <= READING_FIELDS:
+        if not set(kwargs) <= _WRITABLE:
             raise AppendOnly("Evidence is kept as it was handed in.")
         return super().update(**kwargs)
 
@@ -51,7 +60,9 @@ class EvidenceQuerySet(models.QuerySet["Evidence"]):
 class Evidence(models.Model):
     """One file handed in for an incident. Immutable, apart from what reading it tells.
 
-    `declared_kind` is the uploader's word, which the engine trusts; `kind` what reading found.
+    `declared_kind`, `host` and `rank` are the uploader's word, which the engine trusts; `kind`,
+    `read_host` and `read_rank` are what reading found. A file that is set aside is kept, and no
+    later diagnosis uses it.
     """
 
     edited_by: ClassVar[Capability] = Capability.RESPOND
@@ -65,6 +76,8 @@ class Evidence(models.Model):
     declared_kind = models.CharField(max_length=32, choices=EvidenceKind.choices, blank=True)
     host = models.CharField(max_length=255, blank=True)
     rank = models.PositiveIntegerField(null=True, blank=True)
+    read_host = models.CharField("host, as reading told", max_length=255, blank=True)
+    read_rank = models.PositiveIntegerField("rank, as reading told", null=True, blank=True)
     job_label = models.CharField(max_length=200, blank=True)
     began_at = models.DateTimeField(null=True, blank=True)
     ended_at = models.DateTimeField(null=True, blank=True)
@@ -75,6 +88,9 @@ class Evidence(models.Model):
     uploaded_by = models.CharField(max_length=200)
     source = models.CharField(max_length=16, choices=Source.choices)
     uploaded_at = models.DateTimeField(default=timezone.now, editable=False)
+    set_aside_at = models.DateTimeField(null=True, blank=True)
+    set_aside_by = models.CharField(max_length=200, blank=True)
+    set_aside_reason = models.TextField(blank=True)
 
     objects: ClassVar[models.Manager["Evidence"]] = EvidenceQuerySet.as_manager()
 
@@ -90,6 +106,10 @@ class Evidence(models.Model):
                 condition=~models.Q(parse_status=ParseStatus.SKIPPED) | ~models.Q(parse_reason=""),
                 name="evidence_skipped_with_reason",
             ),
+            models.CheckConstraint(
+                condition=models.Q(set_aside_at__isnull=True) | ~models.Q(set_aside_reason=""),
+                name="evidence_set_aside_with_reason",
+            ),
             ordered("began_at", "ended_at", name="evidence_ends_after_begin"),
             one_of("kind", EvidenceKind, name="evidence_kind_known"),
             one_of("declared_kind", EvidenceKind, name="evidence_declared_kind_known", blank=True),
@@ -101,11 +121,21 @@ class Evidence(models.Model):
         return self.name
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Refuses changes beyond `READING_FIELDS`."""
+        """Refuses changes beyond `READING_FIELDS` and `ASIDE_FIELDS`."""
         changed = kwargs.get("update_fields")
-        if not self._state.adding and (changed is None or not set(changed) <= READING_FIELDS):
+        if not self._state.adding and (changed is None or not set(changed) <= _WRITABLE):
             raise AppendOnly(f"Evidence {self.name} is kept as it was handed in.")
         super().save(*args, **kwargs)
 
     def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise AppendOnly(f"Evidence {self.name} is kept as it was handed in.")
+
+    @property
+    def from_host(self) -> str:
+        """The host it speaks for: as the uploader said, else as reading told."""
+        return self.host or self.read_host
+
+    @property
+    def from_rank(self) -> int | None:
+        """The rank it speaks for: as the uploader said, else as reading told."""
+        return self.read_rank if self.rank is None else self.rank

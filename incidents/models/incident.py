@@ -51,6 +51,9 @@ class Incident(models.Model):
     )
     hosts = models.ManyToManyField(Host, blank=True, related_name="incidents")
     gpu_count = models.PositiveIntegerField("GPUs that stand idle", default=0)
+    gpus_freed_at = models.DateTimeField(
+        "when its attempt ended or a later one began", null=True, blank=True
+    )
     assignee = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         null=True,
@@ -128,7 +131,18 @@ class Incident(models.Model):
         return self.onset_at or self.opened_at
 
     @property
+    def idle_until(self) -> datetime | None:
+        """When its GPUs stopped to stand idle for it; None while they do."""
+        ends = (self.mitigated_at, self.resolved_at, self.gpus_freed_at)
+        return min((end for end in ends if end is not None), default=None)
+
+    @property
+    def burns(self) -> bool:
+        """Whether GPUs stand idle for it at this moment."""
+        return self.gpu_count > 0 and self.idle_until is None
+
+    @property
     def gpu_hours_lost(self) -> float:
-        """GPUs times hours from the beginning to the mitigation, the end, or now."""
-        until = self.mitigated_at or self.resolved_at or timezone.now()
+        """GPUs times hours from the beginning until they stopped to stand idle, or now."""
+        until = self.idle_until or timezone.now()
         return self.gpu_count * max((until - self.began_at).total_seconds(), 0.0) / 3600

@@ -13,6 +13,7 @@ from incidents.selectors.desk import (
 )
 from incidents.selectors.pages import (
     accusations_of,
+    accused_hosts,
     attempts_with_hosts,
     change_of,
     events_of_host,
@@ -33,6 +34,7 @@ from incidents.selectors.records import (
     diagnoses_of,
     events_since,
     evidence,
+    evidence_in_use,
     evidence_of,
     findings,
     hosts,
@@ -57,6 +59,7 @@ __all__ = [
     "SETTLING",
     "AnsweredIncident",
     "accusations_of",
+    "accused_hosts",
     "attempts",
     "attempts_of",
     "attempts_with_hosts",
@@ -70,6 +73,7 @@ __all__ = [
     "events_of_host",
     "events_since",
     "evidence",
+    "evidence_in_use",
     "evidence_of",
     "findings",
     "hosts",

@@ -66,14 +66,17 @@ else:
 
 
 def with_answer(incidents: QuerySet[Incident]) -> QuerySet[AnsweredIncident]:
-    """Adds `answer_id`, the newest finished run, and `undecided`, whether it waits for someone."""
+    """Adds `answer_id`, the newest finished run, and `undecided`, whether it waits for someone.
+
+    What is resolved waits for nobody.
+    """
     runs = Diagnosis.objects.filter(incident=OuterRef("pk"), state=DiagnosisState.DONE)
     waiting = Recommendation.objects.filter(diagnosis=OuterRef("answer_id")).exclude(
         Q(action=Action.NONE) | Q(decisions__standing=True)
     )
     return incidents.annotate(
         answer_id=Subquery(runs.order_by("-number").values("pk")[:1])
-    ).annotate(undecided=Exists(waiting))
+    ).annotate(undecided=Q(status__in=OPEN_STATUSES) & Q(Exists(waiting)))
 
 
 def recommendations_of(runs: Collection[int]) -> QuerySet[Recommendation]:

@@ -24,6 +24,8 @@ _PARTS_OF_HOST = (
     TargetKind.LINK,
     TargetKind.RANK,
 )
+#: Whom an answer names as the cause: culprits, and a first suspect more likely than all others.
+_ACCUSED = Q(role=SuspectRole.CULPRIT) | Q(role=SuspectRole.POSSIBLE, position=1, score__gte=0.5)
 
 
 def last_change(incident: Incident) -> Event | None:
@@ -67,14 +69,23 @@ def placements_by_host(attempt: Attempt) -> QuerySet[RankPlacement]:
     return found.order_by("host__normalised_name", "rank")
 
 
+def accused_hosts(answer: Diagnosis) -> list[str]:
+    """The hosts that an answer names as the cause, themselves or by a part, by name."""
+    named = answer.suspects.filter(_ACCUSED, target_kind__in=_PARTS_OF_HOST)
+    return list(named.exclude(target_host="").values_list("target_host", flat=True).distinct())
+
+
 def accusations_of(host: Host) -> QuerySet[Suspect]:
-    """The strongest suspicion against a host in each newest answer, newest first."""
+    """The strongest accusation of a host in each newest answer, newest first.
+
+    A mere possibility names nobody as the cause.
+    """
     newest = Diagnosis.objects.filter(
         incident=OuterRef("diagnosis__incident"), state=DiagnosisState.DONE
     )
     of_host = Suspect.objects.filter(
-        target_host__iexact=host.name, target_kind__in=_PARTS_OF_HOST
-    ).exclude(role=SuspectRole.VICTIM)
+        _ACCUSED, target_host__iexact=host.name, target_kind__in=_PARTS_OF_HOST
+    )
     stronger = of_host.filter(diagnosis=OuterRef("diagnosis"), position__lt=OuterRef("position"))
     found = of_host.filter(~Exists(stronger), diagnosis__incident__cluster=host.cluster_id)
     return (

@@ -85,7 +85,9 @@ def findings() -> QuerySet[Finding]:
 
 def recommendations() -> QuerySet[Recommendation]:
     """Recommendations with their decisions, the standing one first."""
-    decisions = Decision.objects.select_related("user").order_by("-id")
+    decisions = Decision.objects.select_related(
+        "user", "carried_from__recommendation__diagnosis"
+    ).order_by("-id")
     return Recommendation.objects.order_by("position").prefetch_related(
         Prefetch("decisions", queryset=decisions)
     )
@@ -106,6 +108,11 @@ def evidence() -> QuerySet[Evidence]:
 def evidence_of(incident: Incident) -> QuerySet[Evidence]:
     """The files of one incident, by name."""
     return Evidence.objects.filter(incident=incident).select_related("blob").order_by("name", "id")
+
+
+def evidence_in_use(incident: Incident) -> QuerySet[Evidence]:
+    """The files of one incident that a diagnosis uses, by name: none that was set aside."""
+    return evidence_of(incident).filter(set_aside_at__isnull=True)
 
 
 def timeline(incident: Incident) -> QuerySet[Event]:

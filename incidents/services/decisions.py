@@ -11,6 +11,7 @@ from incidents.exceptions import InvalidInput, StaleVersion
 from incidents.models import Decision, Host, Incident, Recommendation
 from incidents.roles import Actor, Capability
 from incidents.services import topology
+from incidents.services.carrying import carry_on
 from incidents.services.events import record
 
 
@@ -26,6 +27,8 @@ def decide(
     seen_decision: int | None = None,
 ) -> Decision:
     """Accepts, rejects or changes a recommendation; an earlier decision on it no longer stands.
+
+    Where a later run recommends the same, the decision stands there as well.
 
     `seen_decision` is the key of the decision that stood when the actor looked, 0 for none; where
     another one stands now, `StaleVersion` is raised and nothing changes.
@@ -52,6 +55,7 @@ def decide(
         actor=actor.label,
         user_id=actor.user_id,
     )
+    carry_on(decision)
     _record(actor, decision, recommendation)
     return decision
 
@@ -76,6 +80,14 @@ def record_outcome(
         data={"decision": decision.pk, "outcome": outcome},
     )
     return decision
+
+
+def next_step(decision: Decision) -> str:
+    """What is left for people after a decision; empty where nothing is."""
+    action, host = _decided(decision, decision.recommendation)
+    if decision.kind == DecisionKind.REJECT or action != Action.ISOLATE_HOST or not host.strip():
+        return ""
+    return f"{host} is noted as suspect; once it is out of service, note on its page: isolated."
 
 
 def _check(kind: DecisionKind, reason: str, changed_action: Action | None) -> None:

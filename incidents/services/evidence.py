@@ -1,13 +1,16 @@
 """Handing in evidence, and what reading it told."""
 
+from typing import BinaryIO
+
 from django.db import transaction
 
 from incidents import storage
-from incidents.choices import EvidenceKind, ParseStatus
-from incidents.exceptions import InvalidInput
+from incidents.choices import EvidenceKind
+from incidents.exceptions import BlobMissing, InvalidInput
 from incidents.models import Blob, Evidence, Incident
 from incidents.roles import Actor, Capability
 from incidents.services.events import record
+from incidents.services.results import ReadingData
 
 _NAME_LENGTH = 500
 
@@ -26,11 +29,17 @@ def attach_evidence(
     """The evidence with these bytes and name, and whether it is new to the incident.
 
     The bytes are stored before the rows are written, outside any transaction; handing the same
-    file in again joins what is there. Raises `EvidenceTooLarge`, `StorageFull` or `InvalidInput`.
+    file in again joins what is there. Raises `EvidenceTooLarge`, `StorageFull` or `InvalidInput`,
+    which is also for bytes that an administrator had deleted: they do not come back.
     """
     actor.require(Capability.RESPOND)
     name = clean_name(name)
     stored = storage.store(stream)
+    if Blob.objects.filter(sha256=stored.sha256, purged_at__isnull=False).exists():
+        storage.remove(stored.sha256)
+        raise InvalidInput(
+            "An administrator had these bytes deleted; they are not taken again.", field="file"
+        )
     with transaction.atomic():
         blob, _ = Blob.objects.get_or_create(
             sha256=stored.sha256,
@@ -61,14 +70,19 @@ def attach_evidence(
     return evidence, created
 
 
-def note_reading(
-    *, evidence: Evidence, status: ParseStatus, reason: str = "", kind: str = ""
-) -> None:
-    """Notes whether a file could be read; part of storing a diagnosis, whose event covers it."""
-    evidence.parse_status, evidence.parse_reason = status, reason
-    if kind:
-        evidence.kind = kind
-    evidence.save(update_fields=["parse_status", "parse_reason", "kind"])
+def open_content(evidence: Evidence) -> BinaryIO:
+    """The bytes as they were handed in. Raises `BlobMissing`, which says where they went."""
+    if evidence.blob.purged_at is not None:
+        raise BlobMissing(f"{evidence.set_aside_by} had the bytes deleted.")
+    return storage.open_blob(evidence.blob.sha256)
+
+
+def note_reading(evidence: Evidence, reading: ReadingData) -> None:
+    """Notes whether a file could be read and what it is; part of storing a diagnosis."""
+    evidence.parse_status, evidence.parse_reason = reading.status, reading.reason
+    evidence.kind = reading.kind or evidence.kind
+    evidence.read_host, evidence.read_rank = reading.host[:255], reading.rank
+    evidence.save(update_fields=["parse_status", "parse_reason", "kind", "read_host", "read_rank"])
 
 
 def clean_name(name: str) -> str:

@@ -1,17 +1,28 @@
-"""What people do with incidents. Opening them is in `opening`, and offered here as well."""
+"""What people do with incidents. Opening and correcting them is offered here as well."""
 
 from django.db import transaction
 from django.utils import timezone
 
 from incidents.choices import Resolution
-from incidents.exceptions import InvalidInput, StaleVersion, TransitionRefused
+from incidents.exceptions import InvalidInput, TransitionRefused
 from incidents.models import Incident, User
 from incidents.roles import Actor, Capability
+from incidents.services.changing import changed, for_change
+from incidents.services.correcting import correct
 from incidents.services.events import record
 from incidents.services.opening import open_incident, open_with_key
 from incidents.services.transitions import Step, status_after
 
-__all__ = ["acknowledge", "add_note", "assign", "mitigate", "open_incident", "reopen", "resolve"]
+__all__ = [
+    "acknowledge",
+    "add_note",
+    "assign",
+    "correct",
+    "mitigate",
+    "open_incident",
+    "reopen",
+    "resolve",
+]
 
 
 @transaction.atomic
@@ -19,12 +30,12 @@ def acknowledge(
     *, actor: Actor, incident: Incident, expected_version: int | None = None
 ) -> Incident:
     """Someone looks after it; an incident that nobody has becomes theirs."""
-    incident = _for_change(actor, incident, expected_version)
+    incident = for_change(actor, incident, expected_version)
     incident.status = status_after(Step.ACKNOWLEDGE, incident.status)
     incident.acknowledged_at = timezone.now()
     if incident.assignee_id is None:
         incident.assignee_id = actor.user_id
-    return _changed(actor, incident, "incident.acknowledged", f"Acknowledged by {actor.label}")
+    return changed(actor, incident, "incident.acknowledged", f"Acknowledged by {actor.label}")
 
 
 @transaction.atomic
@@ -36,12 +47,12 @@ def assign(
     expected_version: int | None = None,
 ) -> Incident:
     """Gives an incident to someone, or to nobody. Raises `InvalidInput` for someone inactive."""
-    incident = _for_change(actor, incident, expected_version)
+    incident = for_change(actor, incident, expected_version)
     if assignee is not None and not assignee.is_active:
         raise InvalidInput(f"{assignee} is not active.", field="assignee")
     incident.assignee = assignee
     whom = assignee.get_username() if assignee else "nobody"
-    return _changed(actor, incident, "incident.assigned", f"Assigned to {whom}")
+    return changed(actor, incident, "incident.assigned", f"Assigned to {whom}")
 
 
 @transaction.atomic
@@ -49,10 +60,10 @@ def mitigate(
     *, actor: Actor, incident: Incident, note: str = "", expected_version: int | None = None
 ) -> Incident:
     """The damage is stopped; the cause may not be mended yet."""
-    incident = _for_change(actor, incident, expected_version)
+    incident = for_change(actor, incident, expected_version)
     incident.status = status_after(Step.MITIGATE, incident.status)
     incident.mitigated_at = timezone.now()
-    return _changed(actor, incident, "incident.mitigated", _with_note("Mitigated", note))
+    return changed(actor, incident, "incident.mitigated", _with_note("Mitigated", note))
 
 
 @transaction.atomic
@@ -65,14 +76,14 @@ def resolve(
     expected_version: int | None = None,
 ) -> Incident:
     """Ends an incident with a resolution."""
-    incident = _for_change(actor, incident, expected_version)
+    incident = for_change(actor, incident, expected_version)
     if resolution not in Resolution.values:
         raise InvalidInput("Say how it was resolved.", field="resolution")
     incident.status = status_after(Step.RESOLVE, incident.status)
     incident.resolved_at = timezone.now()
     incident.resolution, incident.resolution_note = resolution, note.strip()
     text = _with_note(f"Resolved: {Resolution(resolution).label.lower()}", note)
-    return _changed(actor, incident, "incident.resolved", text)
+    return changed(actor, incident, "incident.resolved", text)
 
 
 @transaction.atomic
@@ -80,14 +91,14 @@ def reopen(
     *, actor: Actor, incident: Incident, note: str = "", expected_version: int | None = None
 ) -> Incident:
     """Takes an incident up again. Refused while another one with its dedup key is open."""
-    incident = _for_change(actor, incident, expected_version)
+    incident = for_change(actor, incident, expected_version)
     incident.status = status_after(Step.REOPEN, incident.status)
     key = incident.dedup_key
     if key and (other := open_with_key(key).exclude(pk=incident.pk).first()):
         raise TransitionRefused(f"{other.reference} is open for the same thing; go on there.")
     incident.acknowledged_at = incident.mitigated_at = incident.resolved_at = None
     incident.resolution = incident.resolution_note = ""
-    return _changed(actor, incident, "incident.reopened", _with_note("Reopened", note))
+    return changed(actor, incident, "incident.reopened", _with_note("Reopened", note))
 
 
 @transaction.atomic
@@ -97,23 +108,6 @@ def add_note(*, actor: Actor, incident: Incident, text: str) -> None:
     if not text.strip():
         raise InvalidInput("The note is empty.", field="text")
     record(actor=actor, verb="incident.noted", text=text.strip(), incident=incident)
-
-
-def _for_change(actor: Actor, incident: Incident, expected_version: int | None) -> Incident:
-    """The incident as it stands now, locked. Raises `NotAllowed` or `StaleVersion`."""
-    actor.require(Capability.RESPOND)
-    current = Incident.objects.select_for_update().get(pk=incident.pk)
-    if expected_version is not None and current.version != expected_version:
-        raise StaleVersion(expected=expected_version, current=current.version)
-    return current
-
-
-def _changed(actor: Actor, incident: Incident, verb: str, text: str) -> Incident:
-    incident.version += 1
-    incident.save()
-    data = {"status": incident.status, "version": incident.version}
-    record(actor=actor, verb=verb, text=text, incident=incident, data=data)
-    return incident
 
 
 def _with_note(text: str, note: str) -> str:

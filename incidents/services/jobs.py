@@ -14,6 +14,7 @@ from incidents.models import Attempt, Job, RankPlacement
 from incidents.roles import Actor, Capability
 from incidents.services import topology
 from incidents.services.events import record
+from incidents.services.idle import note_freed
 
 _ENDED = frozenset({JobState.COMPLETED, JobState.FAILED, JobState.CANCELLED})
 
@@ -107,6 +108,7 @@ def start_attempt(
     job.state = JobState.RUNNING
     job.save(update_fields=["state"])
     _place(attempt, placement)
+    note_freed(job)
     record(
         actor=actor,
         verb="attempt.started",
@@ -134,6 +136,7 @@ def end_attempt(
     if not job.attempts.filter(number__gt=attempt.number).exists():
         job.state = outcome
         job.save(update_fields=["state"])
+    note_freed(job)
     record(
         actor=actor,
         verb="attempt.ended",

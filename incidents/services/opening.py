@@ -13,6 +13,7 @@ from incidents.models import Attempt, Incident, Job
 from incidents.roles import Actor, Capability
 from incidents.services import topology
 from incidents.services.events import record
+from incidents.services.idle import freed_at
 
 #: A later word on one incident may only make it graver: a slowdown becomes a hang, a hang a crash.
 _GRAVITY = (
@@ -23,11 +24,25 @@ _GRAVITY = (
     IncidentKind.CRASH,
 )
 _SEVERITIES = tuple(Severity)
+#: The event of an opening; its actor is who opened it.
+OPENED = "incident.opened"
+#: The event of a correction; it names the fields that a person chose.
+CORRECTED = "incident.corrected"
+#: What an incident is called until its job or its first answer gives it a name.
+UNTITLED = "Untitled incident"
 
 
 def graver_kind(first: str, second: str) -> IncidentKind:
     """The graver of two kinds."""
     return max(IncidentKind(first), IncidentKind(second), key=_GRAVITY.index)
+
+
+def kind_after(incident: Incident, kind: str) -> IncidentKind:
+    """The kind after a further word on it: the graver one, unless a person corrected it."""
+    corrected = incident.events.filter(verb=CORRECTED, data__has_key="kind")
+    if corrected.exists():
+        return IncidentKind(incident.kind)
+    return graver_kind(incident.kind, kind)
 
 
 def worse_severity(first: str, second: str) -> Severity:
@@ -90,7 +105,7 @@ def _join_or_open(
     incident = _join(known, report) if known else _open(report)
     named = topology.hosts_named(incident.cluster, hosts)
     incident.hosts.add(*named.values())
-    did, verb = ("Joined by", "incident.joined") if known else ("Opened:", "incident.opened")
+    did, verb = ("Joined by", "incident.joined") if known else ("Opened:", OPENED)
     record(
         actor=actor,
         verb=verb,
@@ -122,20 +137,26 @@ def open_with_key(key: str) -> QuerySet[Incident]:
 def _open(report: Incident) -> Incident:
     report.pk = None
     if report.attempt is not None:
-        report.gpu_count = report.attempt.placements.count()
+        bind(report, report.attempt)
     report.save(force_insert=True)
     return report
 
 
+def bind(incident: Incident, attempt: Attempt) -> None:
+    """Makes an incident one of this attempt, whose GPUs stand idle for it until they are freed."""
+    incident.attempt = attempt
+    incident.gpu_count = attempt.placements.count()
+    incident.gpus_freed_at = freed_at(attempt)
+
+
 def _join(known: Incident, report: Incident) -> Incident:
     """Takes over what a further report adds; what is known stays."""
-    known.kind = graver_kind(known.kind, report.kind)
+    known.kind = kind_after(known, report.kind)
     known.severity = worse_severity(known.severity, report.severity)
     if report.onset_at is not None:
         known.onset_at = min(report.onset_at, known.onset_at or report.onset_at)
     if known.attempt is None and report.attempt is not None:
-        known.attempt = report.attempt
-        known.gpu_count = report.attempt.placements.count()
+        bind(known, report.attempt)
     known.job = known.job or report.job
     known.save()
     return known

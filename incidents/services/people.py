@@ -31,3 +31,8 @@ def is_last_administrator(user: User) -> bool:
     """Whether nobody else could let people in again."""
     administrators = User.objects.filter(role=Role.ADMIN, is_active=True)
     return list(administrators.values_list("pk", flat=True)[:2]) == [user.pk]
+
+
+def password_changed(*, actor: Actor) -> None:
+    """Notes that someone gave themselves another password."""
+    record(actor=actor, verb="user.password", text=f"{actor.label} changed their password")

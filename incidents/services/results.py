@@ -58,12 +58,14 @@ class RecommendationData:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingData:
-    """What became of one piece of evidence, by its key."""
+    """What became of one piece of evidence, by its key, and for whom it was found to speak."""
 
     evidence_id: int
     status: ParseStatus
     reason: str = ""
     kind: str = ""
+    host: str = ""
+    rank: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,16 +14,15 @@ from incidents.models import (
     Diagnosis,
     Evidence,
     Finding,
-    Incident,
     Recommendation,
     Suspect,
 )
 from incidents.roles import Actor
+from incidents.services.carrying import carry_into
 from incidents.services.events import record
 from incidents.services.evidence import note_reading
-from incidents.services.opening import graver_kind
 from incidents.services.results import DiagnosisResult, FindingData, TargetData
-from incidents.services.run_state import is_newest, show_state
+from incidents.services.show_answer import show_answer
 
 
 @transaction.atomic
@@ -38,22 +37,23 @@ def store_result(*, pk: int, owner: str, result: DiagnosisResult) -> Diagnosis:
     findings = _store_findings(diagnosis, result.findings, evidence)
     _store_suspects(diagnosis, result, findings)
     _store_recommendations(diagnosis, result)
+    carried = carry_into(diagnosis)
     for reading in result.readings:
         if reading.evidence_id in evidence:
-            note_reading(
-                evidence=evidence[reading.evidence_id],
-                status=reading.status,
-                reason=reading.reason,
-                kind=reading.kind,
-            )
+            note_reading(evidence[reading.evidence_id], reading)
     diagnosis.evidence.set([r.evidence_id for r in result.readings if r.evidence_id in evidence])
-    _show_on_incident(diagnosis, result)
+    show_answer(diagnosis)
     record(
         actor=Actor.system(),
         verb="diagnosis.done",
         text=f"Diagnosis {diagnosis.number}: {result.summary}",
         incident=diagnosis.incident,
-        data={"diagnosis": pk, "class": result.verdict_class, "confidence": result.confidence},
+        data={
+            "diagnosis": pk,
+            "class": result.verdict_class,
+            "confidence": result.confidence,
+            "carried_decisions": [one.pk for one in carried],
+        },
     )
     return diagnosis
 
@@ -146,24 +146,6 @@ def _store_recommendations(diagnosis: Diagnosis, result: DiagnosisResult) -> Non
             )
             for position, item in enumerate(result.recommendations, start=1)
         ]
-    )
-
-
-def _show_on_incident(diagnosis: Diagnosis, result: DiagnosisResult) -> None:
-    """Repeats the answer on the incident; an older run that ends late changes nothing there."""
-    show_state(diagnosis, DiagnosisState.DONE)
-    if not is_newest(diagnosis, among=DiagnosisState.DONE):
-        return
-    first = diagnosis.suspects.order_by("position").first()
-    incident = diagnosis.incident
-    Incident.objects.filter(pk=incident.pk).update(
-        kind=graver_kind(incident.kind, result.kind),
-        verdict_class=result.verdict_class,
-        verdict_summary=result.summary,
-        confidence=result.confidence,
-        suspect_name=first.target_label[:300] if first else "",
-        suspect_score=first.score if first else None,
-        updated_at=timezone.now(),
     )
 
 

@@ -10,10 +10,16 @@ from django.http import QueryDict
 from django.utils import timezone
 
 from incidents import selectors
-from incidents.choices import IncidentKind, VerdictClass
+from incidents.choices import IncidentKind, Severity, VerdictClass
 from incidents.filters import ME, NOBODY, OPEN, STATUSES
 from incidents.models import Cluster, Incident, Recommendation, Suspect
 from incidents.selectors import AnsweredIncident
+
+#: What an incident is weighed by for the line above the list.
+_WEIGHED = (
+    "attempt_id", "gpu_count", "gpus_freed_at", "onset_at", "opened_at", "mitigated_at",
+    "resolved_at",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +30,6 @@ class DeskRow:
     undecided: bool
     suspect: Suspect | None
     recommendations: Sequence[Recommendation]
-
-    @property
-    def burns(self) -> bool:
-        """Whether GPUs stand idle for it at this moment."""
-        return self.incident.gpu_count > 0 and self.incident.mitigated_at is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,20 +80,27 @@ def summary_of(incidents: QuerySet[AnsweredIncident], *, status: str) -> Summary
     """Counts in one query; what is open is also weighed by the GPUs that stand idle for it."""
     if status != OPEN:
         return Summary(count=incidents.order_by().count())
-    rows = incidents.order_by().values_list(
-        "undecided", "gpu_count", "onset_at", "opened_at", "mitigated_at"
-    )
-    found = list(rows)
-    burning = [
-        (gpus, onset or opened) for _, gpus, onset, opened, mitigated in found if not mitigated
-    ]
+    found = list(incidents.order_by().select_related(None).only(*_WEIGHED))
+    burning = _burning(found)
     gpus = sum(count for count, _ in burning)
     return Summary(
         count=len(found),
-        undecided=sum(1 for undecided, *_ in found if undecided),
+        undecided=sum(1 for one in found if one.undecided),
         gpus=gpus,
         since=_mean_start(burning) if gpus else None,
     )
+
+
+def _burning(incidents: Iterable[Incident]) -> Sequence[tuple[int, datetime]]:
+    """GPUs that stand idle, and since when; those of one attempt once, for its first incident."""
+    lost: dict[object, tuple[int, datetime]] = {}
+    for one in incidents:
+        if not one.burns:
+            continue
+        key = ("attempt", one.attempt_id) if one.attempt_id else ("incident", one.pk)
+        count, since = lost.get(key, (0, one.began_at))
+        lost[key] = max(count, one.gpu_count), min(since, one.began_at)
+    return list(lost.values())
 
 
 def _mean_start(burning: Iterable[tuple[int, datetime]]) -> datetime:
@@ -112,6 +120,7 @@ def menus(data: QueryDict) -> Sequence[Menu]:
     offered: list[tuple[str, str, Sequence[tuple[str, str]]]] = [
         ("status", "Status", STATUSES),
         ("kind", "Kind", kinds),
+        ("severity", "Severity", Severity.choices),
         ("class", "Cause", VerdictClass.choices),
         ("cluster", "Cluster", [(name, name) for name in clusters]),
         ("owner", "Owner", [(name, name) for name in selectors.owners()]),

@@ -4,15 +4,19 @@ from typing import Any
 
 from django.forms import Form
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_safe
 
-from incidents.choices import Action, DecisionKind, Resolution
+from incidents import selectors
+from incidents.choices import Action, DecisionKind, IncidentKind, Resolution, Severity
 from incidents.exceptions import InvalidInput
-from incidents.forms import AssignForm, DecisionForm, NoteForm, StepForm
+from incidents.forms import AssignForm, CorrectionForm, DecisionForm, NoteForm, StepForm
 from incidents.models import Incident, Recommendation
 from incidents.services import diagnoses
 from incidents.services import incidents as services
+from incidents.services.correcting import Correction
 from incidents.services.decisions import decide as decide_about
+from incidents.services.decisions import next_step
 from incidents.views.answers import change, changed
 from incidents.views.requests import PageRequest, actor_of
 
@@ -93,6 +97,34 @@ def assign(request: PageRequest, pk: int) -> HttpResponse:
     return changed(request, f"{incident.reference} is assigned to {whom}.", to=PAGE, pk=pk)
 
 
+@require_safe
+def correction(request: PageRequest, pk: int) -> HttpResponse:
+    """The form, asked for when someone opens it: its list of attempts is long."""
+    incident = get_object_or_404(selectors.incidents(), pk=pk)
+    now = {name: getattr(incident, name) for name in ("title", "kind", "severity", "attempt")}
+    context = {"incident": incident, "form": CorrectionForm(initial=now, incident=incident)}
+    name = "incidents/_correction.html" if request.htmx else "incidents/correction.html"
+    return render(request, name, context)
+
+
+@change
+def correct(request: PageRequest, pk: int) -> HttpResponse:
+    incident = get_object_or_404(Incident, pk=pk)
+    given = _checked(CorrectionForm(request.POST, incident=incident))
+    services.correct(
+        actor=actor_of(request),
+        incident=incident,
+        correction=Correction(
+            title=given["title"],
+            kind=IncidentKind(given["kind"]),
+            severity=Severity(given["severity"]),
+            attempt=given["attempt"],
+        ),
+        expected_version=given["version"],
+    )
+    return changed(request, f"{incident.reference} is corrected.", to=PAGE, pk=pk)
+
+
 @change
 def note(request: PageRequest, pk: int) -> HttpResponse:
     incident = get_object_or_404(Incident, pk=pk)
@@ -122,4 +154,5 @@ def decide(request: PageRequest, pk: int, recommendation: int) -> HttpResponse:
         changed_target=given["changed_target"],
         seen_decision=given["seen"],
     )
-    return changed(request, f"{decision.get_kind_display()}: {about}.", to=PAGE, pk=pk)
+    text = f"{decision.get_kind_display()}: {about}. {next_step(decision)}".strip()
+    return changed(request, text, to=PAGE, pk=pk)

@@ -6,11 +6,13 @@ from dataclasses import dataclass, field
 from incidents import selectors
 from incidents.choices import ParseStatus, SuspectRole
 from incidents.commands import commands_for
+from incidents.hostnames import normalise_host
 from incidents.models import (
     Decision,
     Diagnosis,
     Evidence,
     Finding,
+    Host,
     Incident,
     Recommendation,
     Suspect,
@@ -24,17 +26,22 @@ _FILES, _SUSPECTS = 12, 5
 _SAME_EXCERPT = 8
 #: What of the coverage is a count of its own; the rest is part of a share or of the trace.
 _COUNTED = frozenset({"logs", "hosts_with_logs"})
+_ONE = {"logs": "log", "hosts_with_logs": "host with logs"}
 _NAMES = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """A recommendation with what was decided about it and the command that carries it out."""
+    """A recommendation with what was decided about it and the command that carries it out.
+
+    `host` is the one that was decided to be isolated.
+    """
 
     recommendation: Recommendation
     decision: Decision | None
     earlier: Sequence[Decision]
     commands: Mapping[str, str]
+    host: Host | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +82,13 @@ class Coverage:
 
 def advice_of(answer: Diagnosis, incident: Incident) -> Sequence[Advice]:
     """The recommendations, each with the commands for the job's own scheduler first."""
-    return [_advice(one, incident) for one in answer.recommendations.all()]
+    hosts = {host.normalised_name: host for host in incident.hosts.all()}
+    return [_advice(one, incident, hosts) for one in answer.recommendations.all()]
 
 
-def _advice(recommendation: Recommendation, incident: Incident) -> Advice:
+def _advice(
+    recommendation: Recommendation, incident: Incident, hosts: Mapping[str, Host]
+) -> Advice:
     decisions = list(recommendation.decisions.all())
     standing = next((one for one in decisions if one.standing), None)
     action, host = recommendation.action, recommendation.target_host
@@ -91,7 +101,8 @@ def _advice(recommendation: Recommendation, incident: Incident) -> Advice:
     if standing is not None and standing.kind == "reject":
         commands = {}
     earlier = [one for one in decisions if not one.standing]
-    return Advice(recommendation, standing, earlier, commands)
+    isolated = hosts.get(normalise_host(host)) if commands and standing is not None else None
+    return Advice(recommendation, standing, earlier, commands, isolated)
 
 
 def proof_of(answer: Diagnosis) -> Proof:
@@ -156,7 +167,7 @@ def coverage_of(coverage: Mapping[str, object]) -> Coverage:
             shown = ", ".join(str(item) for item in value[:_NAMES])
             notes.append(f"{words}: {shown}{', …' if len(value) > _NAMES else ''}")
         elif isinstance(value, int) and value and name in _COUNTED:
-            counts.append(f"{value:,} {words}")
+            counts.append(f"{value:,} {_ONE.get(name, words) if value == 1 else words}")
     return Coverage(counts, notes)
 
 

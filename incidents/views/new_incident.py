@@ -7,13 +7,14 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
-from incidents.choices import IncidentKind
+from incidents.choices import IncidentKind, Severity
 from incidents.exceptions import NotAllowed, RecordsError
 from incidents.forms import NewIncidentForm
 from incidents.models import Incident
 from incidents.roles import Capability
 from incidents.services import diagnoses
 from incidents.services.incidents import open_incident
+from incidents.services.opening import UNTITLED
 from incidents.views.answers import status_of
 from incidents.views.evidence import attach_all, words_of
 from incidents.views.requests import PageRequest, actor_of
@@ -52,10 +53,11 @@ def _made(request: PageRequest, form: NewIncidentForm) -> HttpResponse:
 
 def _open(request: PageRequest, form: NewIncidentForm) -> tuple[Incident, bool]:
     attempt = form.cleaned_data["attempt"]
-    title = form.cleaned_data["title"] or (str(attempt.job) if attempt else "Untitled incident")
+    title = form.cleaned_data["title"] or (str(attempt.job) if attempt else UNTITLED)
     return open_incident(
         actor=actor_of(request),
         title=title,
         kind=IncidentKind(form.cleaned_data["kind"]),
+        severity=Severity(form.cleaned_data["severity"] or Severity.MEDIUM),
         attempt=attempt,
     )

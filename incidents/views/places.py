@@ -1,15 +1,21 @@
 """Jobs and hosts: where incidents happen."""
 
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, render
-from django.views.decorators.http import require_safe
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from incidents import selectors
 from incidents.choices import HostState
+from incidents.exceptions import InvalidInput, NotAllowed, RecordsError
+from incidents.forms import HostStateForm
 from incidents.hostnames import normalise_host
+from incidents.models import Host
+from incidents.services.hosts import set_state
 from incidents.views.paging import page_of
-from incidents.views.requests import PageRequest
+from incidents.views.requests import PageRequest, actor_of
 
 _PAGE = 100
 
@@ -53,8 +59,27 @@ def host(request: PageRequest, pk: int) -> HttpResponse:
         "accusations": selectors.accusations_of(found)[:_PAGE],
         "placements": selectors.placements_on(found)[:_PAGE],
         "events": selectors.events_of_host(found)[:_PAGE],
+        "states": HostState.choices,
     }
     return render(request, "incidents/host.html", context)
+
+
+@require_POST
+def host_state(request: PageRequest, pk: int) -> HttpResponse:
+    """Notes where a host stands; `seen` is the state that the page showed."""
+    found, form = get_object_or_404(Host, pk=pk), HostStateForm(request.POST)
+    try:
+        if not form.is_valid():
+            raise InvalidInput("Choose where the host stands.", field="state")
+        state = HostState(form.cleaned_data["state"])
+        note, seen = form.cleaned_data["note"], form.cleaned_data["seen"]
+        set_state(actor=actor_of(request), host=found, state=state, note=note, seen_state=seen)
+        messages.success(request, f"{found} is noted as {state.label.lower()}.")
+    except NotAllowed as error:
+        raise PermissionDenied(str(error)) from error
+    except RecordsError as error:
+        messages.error(request, str(error))
+    return redirect("incidents:host", pk=pk)
 
 
 @require_safe

@@ -91,7 +91,9 @@ def free_port() -> int:
 
 def _environment(folder: Path, **more: str) -> dict[str, str]:
     kept = {k: v for k, v in os.environ.items() if k not in {"DATABASE_URL", "REDIS_URL"}}
-    return {**kept, "AEGIS_DATA_DIR": str(folder / "data"), "PYTHONUNBUFFERED": "1", **more}
+    quick = {"AEGIS_WATCH_INTERVAL_S": "10", "AEGIS_WATCH_TICK_S": "2"}
+    data = {"AEGIS_DATA_DIR": str(folder / "data"), "PYTHONUNBUFFERED": "1"}
+    return {**kept, **data, **quick, **more}
 
 
 @contextmanager

@@ -140,3 +140,8 @@ def test_a_placement_comes_by_rank_with_its_hosts_in_one_query(django_assert_num
     with django_assert_num_queries(1):
         found = [(place.rank, place.host.name) for place in selectors.placement_of(attempt)]
     assert [rank for rank, _ in found] == [0, 1, 2]
+
+
+def test_a_resolved_incident_waits_for_nobody():
+    RecommendationFactory(diagnosis__incident=resolved())
+    assert not selectors.with_answer(selectors.incidents()).get().undecided

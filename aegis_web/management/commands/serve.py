@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from aegis_web.embedded.broker import BrokerUnavailable
 from aegis_web.embedded.first_login import first_login
-from aegis_web.embedded.supervisor import CannotServe, Embedded, free_port
+from aegis_web.embedded.supervisor import CannotServe, Embedded, free_port, only_one_here
 from incidents.models import Incident
 
 
@@ -24,42 +24,50 @@ class Command(BaseCommand):
         parser.add_argument("--no-demo", action="store_true", help="start with an empty desk")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        self.stdout.write("Preparing database, taxonomy and static files ...")
-        self.stdout.flush()
-        call_command("migrate", interactive=False, verbosity=0)
-        call_command("load_taxonomy", verbosity=0)
-        call_command("load_metrics", verbosity=0)
-        call_command("collectstatic", interactive=False, verbosity=0)
-        login = first_login(settings.DATA_DIR)
-        self.stdout.write("Starting broker, worker and web ...")
-        self.stdout.flush()
+        os.umask(0o077)
         try:
-            port = free_port(options["host"], options["port"])
-            instance = Embedded(
-                data_dir=settings.DATA_DIR,
-                host=options["host"],
-                port=port,
-                broker_socket=settings.BROKER_SOCKET,
-                web_workers=settings.EMBEDDED_WEB_WORKERS,
-                task_workers=settings.EMBEDDED_TASK_WORKERS,
-            )
-            code = instance.serve(
-                prepare=lambda: self._fill(demo=not options["no_demo"]),
-                announce=lambda: self._announce(instance, login),
-            )
+            with only_one_here(settings.DATA_DIR):
+                code = self._run(**options)
         except (CannotServe, BrokerUnavailable) as error:
             raise CommandError(str(error)) from error
         self.stdout.write("Stopped.")
         if code:
             raise SystemExit(code)
 
+    def _run(self, **options: Any) -> int:
+        port = free_port(options["host"], options["port"])
+        self._say("Preparing database, taxonomy and static files ...")
+        call_command("migrate", interactive=False, verbosity=0)
+        call_command("load_taxonomy", verbosity=0)
+        call_command("load_metrics", verbosity=0)
+        call_command("collectstatic", interactive=False, verbosity=0)
+        login = first_login(settings.DATA_DIR)
+        self._say("Starting broker, worker and web ...")
+        if port != options["port"]:
+            self._say(f"Port {options['port']} is taken by something else; using {port}.")
+        instance = Embedded(
+            data_dir=settings.DATA_DIR,
+            host=options["host"],
+            port=port,
+            broker_socket=settings.BROKER_SOCKET,
+            web_workers=settings.EMBEDDED_WEB_WORKERS,
+            task_workers=settings.EMBEDDED_TASK_WORKERS,
+        )
+        return instance.serve(
+            prepare=lambda: self._fill(demo=not options["no_demo"]),
+            announce=lambda: self._announce(instance, login),
+        )
+
+    def _say(self, text: str) -> None:
+        self.stdout.write(text)
+        self.stdout.flush()
+
     def _fill(self, *, demo: bool) -> None:
         if demo and not Incident.objects.exists():
             call_command("demo", stdout=self.stdout)
 
     def _announce(self, instance: Embedded, login: str) -> None:
-        self.stdout.write(f"\nAegis is running at {instance.address}")
-        self.stdout.write(f"  log in: {login}")
-        self.stdout.write(f"  data:   {settings.DATA_DIR}  (logs in {settings.DATA_DIR / 'logs'})")
-        self.stdout.write(f"  stop:   Ctrl-C, or kill {os.getpid()}")
-        self.stdout.flush()
+        self._say(f"\nAegis is running at {instance.address}")
+        self._say(f"  log in: {login}")
+        self._say(f"  data:   {settings.DATA_DIR}  (logs in {settings.DATA_DIR / 'logs'})")
+        self._say(f"  stop:   Ctrl-C, or kill {os.getpid()}")

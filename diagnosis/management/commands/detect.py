@@ -1,82 +1,85 @@
 """`manage.py detect`: the degradation detectors on metric files, or on a metric server."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import orjson
 from django.core.management.base import CommandParser
 
-from diagnosis.core.diagnosis import Diagnosis, Skipped, Verdict
-from diagnosis.core.evidence import Evidence
-from diagnosis.core.placement import Placement
-from diagnosis.core.words import IncidentKind, VerdictClass
 from diagnosis.degradation.catalogue import Catalogue, CatalogueError
 from diagnosis.degradation.detectors import DEFAULT_DETECTOR, DETECTORS
-from diagnosis.degradation.verdict import catalogue_version, report_of
 from diagnosis.management.evidence_command import (
     EvidenceCommand,
     Unusable,
     content_of,
     placement_at,
 )
-from diagnosis.readers.errors import UnreadableEvidence
-from diagnosis.readers.metrics import read_metrics
+from diagnosis.management.metric_question import Answer, Question
+from diagnosis.readers.metrics_table import seconds
+from diagnosis.services.server_window import NoWindow, Span, placement_of_job, window_from_server
 
 
 class Command(EvidenceCommand):
     """One answer per file: a sentence with its reasons, or one JSON object a line."""
 
-    help = "Find the degraded host in metric files: CSV, Parquet, OpenMetrics text or NPZ."
+    help = "Find the degraded host in metric files (CSV, Parquet, OpenMetrics, NPZ) or on a server."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("files", nargs="*", type=Path, metavar="FILE")
         parser.add_argument("--catalogue", type=Path, help="in place of the shipped catalogue")
         parser.add_argument("--detector", choices=sorted(DETECTORS), default=DEFAULT_DETECTOR)
+        parser.add_argument("--prometheus", metavar="URL", help="a metric server in place of files")
+        parser.add_argument("--job", metavar="ID", help="a registered job; or give --placement")
+        parser.add_argument("--from", dest="start", metavar="TIME", help="seconds or ISO 8601")
+        parser.add_argument("--to", dest="end", metavar="TIME", help="seconds or ISO 8601")
+        parser.add_argument("--step", type=float, default=10.0, help="seconds between samples")
 
     def judge(self, **options: Any) -> bool:
-        files: list[Path] = options["files"]
-        if not files:
-            raise Unusable("Name at least one metric file.")
-        placement = placement_at(options["placement"])
-        catalogue = _catalogue(options["catalogue"])
+        question = Question(
+            placement=placement_at(options["placement"]),
+            catalogue=_catalogue(options["catalogue"]),
+            detector=options["detector"],
+        )
         judged = 0
-        for answer in _answers(files, placement, catalogue, options["detector"]):
-            judged += answer.pop("judged") is True
-            as_json = orjson.dumps(answer, option=orjson.OPT_SERIALIZE_NUMPY).decode()
-            self.stdout.write(as_json if options["json"] else "\n".join(in_words(answer)))
+        for answer in _answers(question, options):
+            judged += answer.judged
+            as_json = orjson.dumps(answer.shape, option=orjson.OPT_SERIALIZE_NUMPY).decode()
+            self.stdout.write(as_json if options["json"] else "\n".join(in_words(answer.shape)))
         return judged > 0
 
 
-def _answers(
-    files: list[Path], placement: Placement | None, catalogue: Catalogue, detector: str
-) -> Iterator[dict[str, Any]]:
-    for path in files:
-        try:
-            if not path.is_file():
-                raise UnreadableEvidence("no such file")
-            window = read_metrics(Evidence.from_path(path))
-        except (UnreadableEvidence, OSError) as error:
-            yield {**_unread(str(path), str(error), catalogue), "judged": False}
-            continue
-        judgement = DETECTORS[detector].judge(window, placement=placement, catalogue=catalogue)
-        report = report_of(judgement, file=str(path), catalogue=catalogue)
-        yield {**report.to_dict(), "judged": report.diagnosis.judged}
+def _answers(question: Question, options: Mapping[str, Any]) -> Iterable[Answer]:
+    files: list[Path] = options["files"]
+    if options["prometheus"] and files:
+        raise Unusable("Give metric files or --prometheus, not both.")
+    if options["prometheus"]:
+        return [_from_server(question, options)]
+    if not files:
+        raise Unusable("Name at least one metric file, or a server with --prometheus.")
+    return (question.about_file(path) for path in files)
 
 
-def _unread(file: str, reason: str, catalogue: Catalogue) -> dict[str, object]:
-    """The contract's object for a file that could not be read."""
-    summary = f"{file} could not be read: {reason}."
-    answer = Diagnosis(
-        verdict=Verdict(IncidentKind.NONE, VerdictClass.UNKNOWN, summary, 0.0),
-        suspects=(),
-        recommendations=(),
-        trace=(summary,),
-        skipped=(Skipped(file, reason),),
-        taxonomy_version=catalogue_version(catalogue),
-        judged=False,
-    )
-    return {**answer.to_dict(), "file": file, "fleet_wide": []}
+def _from_server(question: Question, options: Mapping[str, Any]) -> Answer:
+    url: str = options["prometheus"]
+    span = Span(_time(options, "start"), _time(options, "end"), options["step"])
+    if question.placement is None and options["job"] is None:
+        raise Unusable("--prometheus needs --job, or --placement with the job's hosts")
+    try:
+        placement = question.placement or placement_of_job(options["job"])
+        window = window_from_server(url, placement, span)
+    except NoWindow as error:
+        return question.unread(url, str(error))
+    return replace(question, placement=placement).about_window(window, url)
+
+
+def _time(options: Mapping[str, Any], name: str) -> float:
+    option = {"start": "--from", "end": "--to"}[name]
+    found = seconds(options[name])
+    if found is None:
+        raise Unusable(f"--prometheus needs {option} in seconds since 1970 or as ISO 8601")
+    return found
 
 
 def _catalogue(path: Path | None) -> Catalogue:
@@ -88,14 +91,14 @@ def _catalogue(path: Path | None) -> Catalogue:
         raise Unusable(f"--catalogue {path}: {error}") from error
 
 
-def in_words(answer: dict[str, Any]) -> list[str]:
+def in_words(answer: Mapping[str, Any]) -> list[str]:
     """One file's answer as a person reads it in a terminal."""
     verdict = answer["verdict"]
     lines = [f"{answer['file']}: {verdict['summary']}"]
     for number, suspect in enumerate(answer["suspects"], 1):
         fault = f" ({suspect['fault']})" if suspect["fault"] else ""
-        host = suspect["target"]["host"]
-        lines.append(f"  {number}. {host}  {suspect['score']:.2f} {suspect['role']}{fault}")
+        place = suspect["target"]["host"] or suspect["target"]["name"]
+        lines.append(f"  {number}. {place}  {suspect['score']:.2f} {suspect['role']}{fault}")
         lines += [f"       + {finding['text']}" for finding in suspect["findings"][:5]]
     lines += [f"  - {line}" for line in answer["trace"]]
     return lines

@@ -7,9 +7,10 @@ from typing import Any
 import orjson
 from django.core.management.base import CommandParser
 
-from diagnosis.core.diagnosis import Diagnosis
+from diagnosis.core.diagnosis import Diagnosis, Finding
 from diagnosis.core.evidence import Evidence
 from diagnosis.core.target import Target
+from diagnosis.core.words import Action, Role, TargetKind
 from diagnosis.engine import diagnose
 from diagnosis.management.evidence_command import (
     EvidenceCommand,
@@ -17,6 +18,7 @@ from diagnosis.management.evidence_command import (
     content_of,
     placement_at,
 )
+from diagnosis.services.taxonomy import of_this_instance
 from diagnosis.taxonomy.rows import TaxonomyError
 from diagnosis.taxonomy.ruleset import Taxonomy
 
@@ -29,7 +31,7 @@ class Command(EvidenceCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("paths", nargs="*", type=Path, metavar="PATH")
         parser.add_argument("--topology", type=Path, help="topology.json: hosts, pods, ToR groups")
-        parser.add_argument("--taxonomy", type=Path, help="in place of the shipped taxonomy")
+        parser.add_argument("--taxonomy", type=Path, help="rules in place of this instance's")
 
     def judge(self, **options: Any) -> bool:
         apart = (options["placement"], options["topology"])
@@ -74,7 +76,7 @@ def gather(paths: list[Path], *, apart: tuple[Path | None, ...] = ()) -> list[Ev
 
 def _taxonomy(path: Path | None) -> Taxonomy | None:
     if path is None:
-        return None
+        return of_this_instance()
     try:
         return Taxonomy.from_yaml(content_of(path, "--taxonomy"))
     except TaxonomyError as error:
@@ -84,31 +86,37 @@ def _taxonomy(path: Path | None) -> Taxonomy | None:
 def in_words(answer: Diagnosis) -> list[str]:
     """The diagnosis as a person reads it in a terminal: answer, suspects, actions, reasoning."""
     verdict = answer.verdict
-    lines = [verdict.summary, f"  {verdict.cls.value}, confidence {verdict.confidence:.2f}", ""]
-    if answer.suspects:
-        lines.append("Suspects")
-    for number, suspect in enumerate(answer.suspects, 1):
+    lines = [verdict.summary, f"  {verdict.cls.value}, confidence {verdict.confidence:.2f}"]
+    accused = [one for one in answer.suspects if one.role is not Role.VICTIM]
+    lines += ["", "Suspects"] if accused else []
+    for number, suspect in enumerate(accused, 1):
+        standing = f"{suspect.score:.2f} {suspect.role.value}"
         fault = f" ({suspect.fault})" if suspect.fault else ""
-        lines.append(
-            f"  {number}. {place(suspect.target)}  {suspect.score:.2f} {suspect.role.value}{fault}"
-        )
-        lines += [f"       {_sign(item.weight)} {item.text}" for item in suspect.findings[:5]]
-    if answer.recommendations:
-        lines += ["", "Recommended"]
-    for item in answer.recommendations:
-        lines.append(f"  {item.action.value} {place(item.target)}: {item.reason}")
+        lines.append(f"  {number}. {place(suspect.target)}  {standing}{fault}")
+        lines += [f"       {_proof(item)}" for item in suspect.findings[:5]]
+    victims = [place(one.target) for one in answer.suspects if one.role is Role.VICTIM]
+    lines += [f"  victims: {', '.join(victims)}"] if victims else []
+    asked = [item for item in answer.recommendations if item.action is not Action.NONE]
+    lines += ["", "Recommended"] if asked else []
+    lines += [f"  {item.action.value} {place(item.target)}: {item.reason}" for item in asked]
     lines += ["", "How this was decided", *(f"  - {line}" for line in answer.trace)]
     if answer.skipped:
         lines += ["", "Not used", *(f"  - {item.file}: {item.reason}" for item in answer.skipped)]
-    return lines
+    return [*lines, "", f"engine {answer.engine_version}, taxonomy {answer.taxonomy_version}"]
 
 
-def _sign(weight: float) -> str:
-    return "-" if weight < 0 else "+"
+def _proof(finding: Finding) -> str:
+    """A finding with its sign and the way back to the file."""
+    where = finding.locator or {}
+    at = next((f":{where[name]}" for name in ("line", "entry") if name in where), "")
+    source = f"  [{finding.evidence}{at}]" if finding.evidence else ""
+    return f"{'-' if finding.weight < 0 else '+'} {finding.text}{source}"
 
 
 def place(target: Target) -> str:
     """A target in words: `node-001 GPU 3 rank 3`."""
+    if target.kind is TargetKind.JOB:
+        return target.name or "the job"
     parts = [target.host or target.name or target.kind.value]
     if target.gpu is not None:
         parts.append(f"GPU {target.gpu}")

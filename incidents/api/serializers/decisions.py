@@ -21,6 +21,11 @@ class DecisionSerializer(serializers.ModelSerializer[Decision]):
     diagnosis = serializers.IntegerField(source="recommendation.diagnosis_id")
     recommendation = serializers.IntegerField(source="recommendation_id")
     commands = serializers.SerializerMethodField()
+    carried_from = serializers.IntegerField(
+        source="carried_from_id",
+        allow_null=True,
+        help_text="The decision of an earlier run that this one repeats.",
+    )
     decided_at = InstantField()
     outcome_at = InstantField(allow_null=True)
 
@@ -36,6 +41,7 @@ class DecisionSerializer(serializers.ModelSerializer[Decision]):
             "changed_target",
             "reason",
             "standing",
+            "carried_from",
             "actor",
             "decided_at",
             "commands",

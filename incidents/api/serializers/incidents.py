@@ -60,6 +60,9 @@ class IncidentSerializer(serializers.ModelSerializer[Incident]):
     assignee = serializers.CharField(source="assignee.username", allow_null=True, default=None)
     merged_into = serializers.IntegerField(source="merged_into_id", allow_null=True)
     diagnosis = NewestDiagnosisSerializer(source="*")
+    gpus_freed_at = InstantField(
+        allow_null=True, help_text="When its attempt ended or a later one began."
+    )
     onset_at = InstantField(allow_null=True)
     opened_at = InstantField()
     acknowledged_at = InstantField(allow_null=True)
@@ -86,6 +89,7 @@ class IncidentSerializer(serializers.ModelSerializer[Incident]):
             "attempt",
             "hosts",
             "gpu_count",
+            "gpus_freed_at",
             "assignee",
             "merged_into",
             "diagnosis",
@@ -130,8 +134,7 @@ class IncidentRequestSerializer(RequestSerializer):
     def validate(self, attrs: Any) -> Any:
         """Gives the report a title, and refuses an attempt of another job."""
         attempt, job = attrs.get("attempt"), attrs.get("job")
-        if attempt is not None and job is not None and attempt.job_id != job.pk:
-            raise serializers.ValidationError({"attempt": ["It is an attempt of another job."]})
+        _refuse_foreign(attempt, job)
         title = attrs.get("title") or _title(attempt, job, attrs.get("hosts", ()))
         if not title:
             needed = "Give a title, an attempt, a job or hosts."
@@ -144,6 +147,11 @@ class IncidentRequestSerializer(RequestSerializer):
         }
 
 
+def _refuse_foreign(attempt: Attempt | None, job: Job | None) -> None:
+    if attempt is not None and job is not None and attempt.job_id != job.pk:
+        raise serializers.ValidationError({"attempt": ["It is an attempt of another job."]})
+
+
 def _title(attempt: Attempt | None, job: Job | None, hosts: list[str]) -> str:
     if attempt is not None or job is not None:
         return f"{attempt or job} broke"[:300]
@@ -153,7 +161,19 @@ def _title(attempt: Attempt | None, job: Job | None, hosts: list[str]) -> str:
 
 
 class IncidentChangeSerializer(RequestSerializer):
-    """A step in the incident's life, a new assignee, or both."""
+    """A step in the incident's life, a new assignee, a correction, or all of them."""
+
+    title = serializers.CharField(max_length=300, required=False)
+    kind = serializers.ChoiceField(choices=IncidentKind.choices, required=False)
+    severity = serializers.ChoiceField(choices=Severity.choices, required=False)
+    job = serializers.PrimaryKeyRelatedField(
+        queryset=Job.objects.select_related("cluster"), required=False
+    )
+    attempt = serializers.PrimaryKeyRelatedField(
+        queryset=Attempt.objects.select_related("job__cluster"),
+        required=False,
+        help_text="Brings its job along.",
+    )
 
     status = serializers.ChoiceField(choices=IncidentStatus.choices, required=False)
     resolution = serializers.ChoiceField(
@@ -170,8 +190,9 @@ class IncidentChangeSerializer(RequestSerializer):
 
     def validate(self, attrs: Any) -> Any:
         """Refuses an empty change, and a resolution without its status or the other way round."""
-        if "status" not in attrs and "assignee" not in attrs:
-            raise serializers.ValidationError("Give a status or an assignee.")
+        if not attrs.keys() - {"note", "resolution"}:
+            raise serializers.ValidationError("Give what is to change.")
+        _refuse_foreign(attrs.get("attempt"), attrs.get("job"))
         resolves = attrs.get("status") == IncidentStatus.RESOLVED
         if resolves and "resolution" not in attrs:
             raise serializers.ValidationError({"resolution": ["Say how it was resolved."]})

@@ -1,6 +1,7 @@
 """Incidents: opening them, what people do with them, notes."""
 
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 from django.db import transaction
@@ -25,6 +26,9 @@ from incidents.choices import IncidentStatus, Resolution
 from incidents.models import Incident
 from incidents.roles import Actor, Capability
 from incidents.services import incidents
+from incidents.services.correcting import Correction
+
+_CORRECTED = [field.name for field in fields(Correction)]
 
 
 class IncidentViewSet(RecordViewSet):
@@ -63,10 +67,10 @@ class IncidentViewSet(RecordViewSet):
     @takes(
         IncidentChangeSerializer,
         gives={200: IncidentSerializer},
-        examples=[examples.ACKNOWLEDGE, examples.RESOLVE, examples.ASSIGN],
+        examples=[examples.ACKNOWLEDGE, examples.RESOLVE, examples.ASSIGN, examples.CORRECT],
     )
     def partial_update(self, request: Request, pk: int) -> Response:
-        """Acknowledge, mitigate, resolve, reopen (`status: triggered`) or assign."""
+        """Acknowledge, mitigate, resolve, reopen (`status: triggered`), assign or correct."""
         change = self.given(IncidentChangeSerializer)
         with transaction.atomic():
             incident = record_of(selectors.incidents(), pk)
@@ -95,6 +99,15 @@ class NotesViewSet(RecordViewSet):
 
 def apply(actor: Actor, incident: Incident, change: Mapping[str, Any], version: int | None) -> None:
     """The steps that a change comes down to; a status that stands already is no step."""
+    corrected = {name: change[name] for name in _CORRECTED if name in change}
+    if corrected:
+        incident = incidents.correct(
+            actor=actor,
+            incident=incident,
+            correction=Correction(**corrected),
+            expected_version=version,
+        )
+        version = incident.version
     if "assignee" in change:
         incident = incidents.assign(
             actor=actor,

@@ -27,7 +27,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--scope",
             action="append",
-            choices=list(Capability),
+            choices=[capability.value for capability in Capability],
             dest="scopes",
             help="may be given several times; without any: whatever the owner's role allows",
         )

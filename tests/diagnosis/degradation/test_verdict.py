@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import numpy as np
@@ -16,10 +17,11 @@ from tests.diagnosis.degradation.windows import calm_window, slowed
 SCHEMA = json.loads(Path("docs/diagnosis.schema.json").read_text())
 
 
-def answer(window: MetricWindow) -> dict:
+def answer(window: MetricWindow) -> dict[str, Any]:
     judgement = Detector().judge(window)
     report = report_of(judgement, file="w.npz", catalogue=Catalogue.default())
-    return json.loads(json.dumps(report.to_dict()))
+    shape: dict[str, Any] = json.loads(json.dumps(report.to_dict()))
+    return shape
 
 
 def test_a_faulty_window_is_a_degradation_with_a_culprit() -> None:

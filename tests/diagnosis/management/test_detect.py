@@ -3,6 +3,7 @@
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ def saved(window: MetricWindow, path: Path) -> Path:
     return path
 
 
-def detected(*arguments: object) -> tuple[int, list[dict]]:
+def detected(*arguments: object) -> tuple[int, list[dict[str, Any]]]:
     out, code = io.StringIO(), 0
     try:
         call_command("detect", *map(str, arguments), "--json", stdout=out)
@@ -74,3 +75,54 @@ def test_without_json_a_sentence_names_the_host(tmp_path: Path) -> None:
     window = saved(slowed(calm_window(), 3, at=120, by=0.2), tmp_path / "w.npz")
     call_command("detect", str(window), stdout=out)
     assert "node-03 left its peers" in out.getvalue()
+
+
+def test_an_operation_trace_is_told_from_metrics(tmp_path: Path) -> None:
+    table = tmp_path / "trace.csv"
+    rows = ["dp_rank,stage,step,optype,duration,mb_id"]
+    rows += [
+        f"{dp},{stage},{step},{kind}-compute,{2.0 if (dp, stage) == (2, 1) else 1.0},{mb}"
+        for dp in range(4)
+        for stage in range(2)
+        for step in range(3)
+        for kind in ("forward", "backward")
+        for mb in range(4)
+    ]
+    table.write_text("\n".join(rows))
+    code, lines = detected(table)
+    assert code == 0
+    assert lines[0]["verdict"]["coverage"]["cause"] == "slow-worker"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "missing"),
+    [
+        (["--prometheus", "http://127.0.0.1:9"], "--from"),
+        (["--prometheus", "http://127.0.0.1:9", "--from", "1"], "--to"),
+        (["--prometheus", "http://127.0.0.1:9", "--from", "1", "--to", "2"], "--job"),
+    ],
+)
+def test_a_server_needs_a_span_and_a_job(arguments: list[str], missing: str) -> None:
+    code, lines = detected(*arguments)
+    assert code == 2
+    assert missing in lines[0]["error"]
+
+
+def test_a_server_that_does_not_answer_is_told(tmp_path: Path) -> None:
+    placement = tmp_path / "placement.json"
+    placement.write_text('[{"rank": 0, "host": "node-00"}]')
+    code, lines = detected(
+        *("--prometheus", "http://127.0.0.1:9", "--from", "1000", "--to", "1600"),
+        *("--placement", placement),
+    )
+    assert code == 3
+    assert lines[0]["verdict"]["class"] == "unknown"
+
+
+@pytest.mark.django_db
+def test_a_job_that_nobody_registered_is_told() -> None:
+    code, lines = detected(
+        *("--prometheus", "http://127.0.0.1:9", "--job", "4711", "--from", "1", "--to", "2")
+    )
+    assert code == 3
+    assert "4711" in lines[0]["verdict"]["summary"]

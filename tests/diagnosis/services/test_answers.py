@@ -42,7 +42,11 @@ def answer(**given) -> Diagnosis:
 
 def stored(diagnosis: Diagnosis, records=None, kinds=None, fault_codes=None):
     return result_from(
-        diagnosis, records=records or {}, kinds=kinds or {}, fault_codes=fault_codes or {}
+        diagnosis,
+        records=records or {},
+        kinds=kinds or {},
+        origins={},
+        fault_codes=fault_codes or {},
     )
 
 

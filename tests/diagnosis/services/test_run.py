@@ -40,7 +40,7 @@ def answer(**given) -> Answer:
 
 
 def engine_that(gives: Answer, seen: list[Any] | None = None):
-    def engine(evidence, *, placement=None, taxonomy=None, now=None):
+    def engine(evidence, *, placement=None, taxonomy=None, suppression=None, now=None):
         if seen is not None:
             seen.extend([sorted(one.name for one in evidence), placement, taxonomy])
         return gives
@@ -85,7 +85,7 @@ def test_the_picture_is_kept_with_the_run():
 
 
 def test_an_engine_that_breaks_ends_the_run_in_words():
-    def broken(evidence, *, placement=None, taxonomy=None, now=None):
+    def broken(evidence, *, placement=None, taxonomy=None, suppression=None, now=None):
         raise ZeroDivisionError("spread of zero")
 
     queued = DiagnosisFactory()
@@ -113,7 +113,7 @@ def test_a_run_done_twice_ends_in_one_result():
 def test_the_answer_of_a_worker_that_was_taken_over_is_dropped():
     queued = DiagnosisFactory()
 
-    def slow(evidence, *, placement=None, taxonomy=None, now=None):
+    def slow(evidence, *, placement=None, taxonomy=None, suppression=None, now=None):
         past = timezone.now() - timedelta(hours=1)
         Diagnosis.objects.filter(pk=queued.pk).update(lease_expires_at=past)
         run(queued.pk, engine=engine_that(answer(taxonomy_version="second")))
@@ -127,7 +127,7 @@ def test_the_answer_of_a_worker_that_was_taken_over_is_dropped():
 def test_the_error_of_a_worker_that_was_taken_over_is_dropped_too():
     queued = DiagnosisFactory()
 
-    def breaks_late(evidence, *, placement=None, taxonomy=None, now=None):
+    def breaks_late(evidence, *, placement=None, taxonomy=None, suppression=None, now=None):
         Diagnosis.objects.filter(pk=queued.pk).update(lease_owner="another")
         raise ZeroDivisionError
 

@@ -116,7 +116,11 @@ def test_a_status_that_stands_already_changes_nothing(api: APIClient):
         ({"status": "resolved"}, "#/resolution"),
         ({"status": "mitigated", "resolution": "other"}, "#/resolution"),
         ({"assignee": "ghost"}, "#/assignee"),
-        ({"title": "x", "status": "mitigated"}, "#/title"),
+        ({"note": "x"}, "#"),
+        ({"title": "", "status": "mitigated"}, "#/title"),
+        ({"severity": "awful"}, "#/severity"),
+        ({"attempt": 999}, "#/attempt"),
+        ({"dedup_key": "x", "status": "mitigated"}, "#/dedup_key"),
     ],
 )
 def test_a_change_that_makes_no_sense_is_refused_by_field(
@@ -187,3 +191,24 @@ def test_me_and_none_stand_for_people(program: Callable[..., APIClient]):
         for who in ("me", "none")
     ]
     assert found == [mine.pk, nobodys.pk]
+
+
+def test_what_was_said_at_the_opening_is_corrected(api: APIClient):
+    attempt = AttemptFactory(number=3)
+    body = {"title": "It hangs", "kind": "hang", "severity": "high", "attempt": attempt.pk}
+    shown = changed(api, IncidentFactory(), **body).json()
+    assert {name: shown[name] for name in ("title", "kind", "severity", "version")} == {
+        "title": "It hangs",
+        "kind": "hang",
+        "severity": "high",
+        "version": 2,
+    }
+    assert (shown["job"]["id"], shown["attempt"]["number"]) == (attempt.job.pk, 3)
+    assert shown["cluster"] == attempt.job.cluster.name
+
+
+def test_a_correction_needs_the_state_that_it_is_about(api: APIClient):
+    at = f"{INCIDENTS}/{IncidentFactory().pk}"
+    assert api.patch(at, {"title": "x"}, format="json").status_code == 428
+    stale = api.patch(at, {"title": "x"}, format="json", HTTP_IF_MATCH='"7-abc"')
+    assert stale.status_code == 412

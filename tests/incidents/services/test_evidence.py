@@ -12,6 +12,7 @@ from incidents.exceptions import AppendOnly, InvalidInput, NotAllowed
 from incidents.models import Blob, Event, Evidence
 from incidents.services import evidence
 from incidents.services.evidence import clean_name
+from incidents.services.results import ReadingData
 from tests.factories import EvidenceFactory, IncidentFactory, actor
 
 pytestmark = pytest.mark.django_db
@@ -54,9 +55,10 @@ def test_other_bytes_under_a_known_name_are_kept_beside():
 
 def test_what_the_uploader_says_of_the_kind_is_kept_apart_from_what_reading_finds():
     found, _ = hand_in(IncidentFactory(), kind=EvidenceKind.LOG)
-    evidence.note_reading(
-        evidence=found, status=ParseStatus.PARSED, kind=EvidenceKind.FLIGHT_RECORDER
+    reading = ReadingData(
+        evidence_id=found.pk, status=ParseStatus.PARSED, kind=EvidenceKind.FLIGHT_RECORDER
     )
+    evidence.note_reading(found, reading)
     found.refresh_from_db()
     assert (found.declared_kind, found.kind) == ("log", "flight-recorder")
 
@@ -121,3 +123,14 @@ def test_evidence_is_never_deleted():
         found.delete()
     with pytest.raises(AppendOnly):
         Evidence.objects.all().delete()
+
+
+def test_the_uploaders_word_on_host_and_rank_wins_over_what_reading_told():
+    said, _ = hand_in(IncidentFactory(), host="node-1", rank=0)
+    silent, _ = hand_in(IncidentFactory())
+    for one in (said, silent):
+        reading = ReadingData(evidence_id=one.pk, status=ParseStatus.PARSED, host="node-7", rank=7)
+        evidence.note_reading(one, reading)
+        one.refresh_from_db()
+    assert (said.from_host, said.from_rank) == ("node-1", 0)
+    assert (silent.from_host, silent.from_rank) == ("node-7", 7)

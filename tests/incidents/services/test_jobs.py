@@ -134,3 +134,32 @@ def test_each_write_leaves_one_event_on_the_job():
     jobs.end_attempt(actor=actor(), attempt=attempt, outcome=JobState.CANCELLED)
     verbs = list(Event.objects.filter(job=job).values_list("verb", flat=True))
     assert verbs == ["job.registered", "attempt.started", "attempt.placed", "attempt.ended"]
+
+
+def test_the_end_of_an_attempt_stops_the_clock_of_its_incidents():
+    began = timezone.now() - timedelta(hours=3)
+    attempt = AttemptFactory(started_at=began)
+    incident = IncidentFactory(attempt=attempt, gpu_count=16, onset_at=began)
+    ended = began + timedelta(hours=1)
+    jobs.end_attempt(actor=actor(), attempt=attempt, outcome=JobState.FAILED, ended_at=ended)
+    incident.refresh_from_db()
+    assert (incident.burns, incident.gpu_hours_lost) == (False, 16)
+
+
+def test_a_later_attempt_stops_the_clock_of_the_incidents_before():
+    began = timezone.now() - timedelta(hours=3)
+    attempt = AttemptFactory(number=1)
+    incident = IncidentFactory(attempt=attempt, gpu_count=16, onset_at=began)
+    again = began + timedelta(minutes=30)
+    jobs.start_attempt(actor=actor(), job=attempt.job, started_at=again)
+    incident.refresh_from_db()
+    assert (incident.burns, incident.gpu_hours_lost) == (False, 8)
+
+
+def test_the_clock_of_an_attempt_that_goes_on_is_not_stopped():
+    earlier = AttemptFactory(number=1)
+    running = jobs.start_attempt(actor=actor(), job=earlier.job)
+    incident = IncidentFactory(attempt=running, gpu_count=16)
+    jobs.end_attempt(actor=actor(), attempt=earlier, outcome=JobState.FAILED)
+    incident.refresh_from_db()
+    assert incident.burns

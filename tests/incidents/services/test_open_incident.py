@@ -1,10 +1,11 @@
 """Opening incidents, and which report joins which."""
 
 import threading
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.db import connection
+from django.utils import timezone
 
 from incidents.choices import IncidentKind, Resolution, Role, Severity
 from incidents.exceptions import InvalidInput, NotAllowed
@@ -152,3 +153,11 @@ def test_reports_in_the_same_moment_make_one_incident():
         thread.join()
     assert failures == []
     assert Incident.objects.filter(dedup_key="storm").count() == 1
+
+
+def test_an_incident_of_an_attempt_that_has_ended_burns_nothing():
+    now = timezone.now()
+    attempt = AttemptFactory(started_at=now - timedelta(hours=2), ended_at=now)
+    RankPlacementFactory(attempt=attempt)
+    incident, _ = report(attempt=attempt)
+    assert (incident.gpu_count, incident.gpus_freed_at, incident.burns) == (1, now, False)

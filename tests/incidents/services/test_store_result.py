@@ -161,3 +161,63 @@ def test_evidence_of_another_incident_is_not_touched():
     store(DiagnosisFactory(running=True), replace(RESULT, readings=readings))
     foreign.refresh_from_db()
     assert foreign.parse_status == ParseStatus.PENDING
+
+
+SIGN = datetime(2025, 3, 1, 4, 20, 7, tzinfo=UTC)
+
+
+def test_an_incident_began_at_the_first_sign_of_its_culprit():
+    later = replace(RESULT.findings[0], time="2025-03-01T06:30:00+02:00")
+    against = replace(RESULT.findings[0], time="2025-03-01T03:00:00Z", weight=-1)
+    culprit = replace(RESULT.suspects[0], findings=[0, 1, 2])
+    result = replace(RESULT, findings=[later, RESULT.findings[0], against], suspects=[culprit])
+    run = store(DiagnosisFactory(running=True), result)
+    run.incident.refresh_from_db()
+    assert run.incident.onset_at == SIGN
+
+
+def test_what_the_opener_said_of_the_beginning_stands():
+    said = datetime(2025, 3, 1, tzinfo=UTC)
+    run = store(DiagnosisFactory(running=True, incident__onset_at=said))
+    run.incident.refresh_from_db()
+    assert run.incident.onset_at == said
+
+
+@pytest.mark.parametrize(
+    "given", [{"role": "possible"}, {"role": "victim"}, {"findings": [1]}], ids=str
+)
+def test_without_a_sign_against_a_culprit_the_beginning_stays_unknown(given):
+    run = store(
+        DiagnosisFactory(running=True),
+        replace(RESULT, suspects=[replace(RESULT.suspects[0], **given)]),
+    )
+    run.incident.refresh_from_db()
+    assert run.incident.onset_at is None
+
+
+def test_a_sign_from_a_clock_that_runs_ahead_is_no_beginning():
+    ahead = replace(RESULT.findings[0], time="2999-01-01T00:00:00Z")
+    run = store(
+        DiagnosisFactory(running=True),
+        replace(RESULT, findings=[ahead], suspects=[replace(RESULT.suspects[0], findings=[0])]),
+    )
+    run.incident.refresh_from_db()
+    assert run.incident.onset_at is None
+
+
+@pytest.mark.parametrize(
+    ("given", "names"),
+    [
+        ({}, ["node-017"]),
+        ({"role": "possible", "score": 0.6}, ["node-017"]),
+        ({"role": "possible", "score": 0.08}, []),
+        ({"role": "victim"}, []),
+        ({"target": TargetData(kind="storage", name="/data", host="node-017")}, []),
+        ({"target": TargetData(kind="rank", rank=3)}, []),
+    ],
+    ids=str,
+)
+def test_the_hosts_that_an_answer_accuses_belong_to_the_incident(given, names: list[str]):
+    suspects = [replace(RESULT.suspects[0], **given), RESULT.suspects[1]]
+    run = store(DiagnosisFactory(running=True), replace(RESULT, suspects=suspects))
+    assert [host.name for host in run.incident.hosts.all()] == names

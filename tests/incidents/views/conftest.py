@@ -26,3 +26,10 @@ def viewer(db) -> Client:
     client = Client()
     client.force_login(UserFactory(username="vera", role=Role.VIEWER))
     return client
+
+
+@pytest.fixture
+def operator(db) -> Client:
+    client = Client()
+    client.force_login(UserFactory(username="otto", role=Role.OPERATOR))
+    return client

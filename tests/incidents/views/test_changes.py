@@ -5,7 +5,7 @@ from django.test import Client
 from django.utils import timezone
 
 from incidents.choices import DecisionKind, Source
-from incidents.models import Decision, Incident, User
+from incidents.models import Decision, Host, Incident, User
 from incidents.roles import Actor
 from incidents.services import incidents as services
 from incidents.services.decisions import decide
@@ -176,7 +176,8 @@ def test_running_again_queues_one_more_run(
 
 
 @pytest.mark.parametrize(
-    "what", ["acknowledge", "mitigate", "resolve", "reopen", "assign", "note", "diagnose"]
+    "what",
+    ["acknowledge", "mitigate", "resolve", "reopen", "assign", "correct", "note", "diagnose"],
 )
 def test_nothing_changes_by_following_a_link(what: str, responder: Client, incident: Incident):
     assert responder.get(address(incident, what)).status_code == 405
@@ -189,6 +190,7 @@ def test_nothing_changes_by_following_a_link(what: str, responder: Client, incid
         ("mitigate", {"version": 1}),
         ("resolve", {"version": 1, "resolution": "other"}),
         ("assign", {"version": 1}),
+        ("correct", {"title": "x", "kind": "hang", "severity": "low"}),
         ("note", {"text": "hello"}),
         ("diagnose", {}),
     ],
@@ -207,3 +209,34 @@ def test_a_resolved_incident_offers_to_reopen_it(responder: Client):
     page = responder.get(f"/incidents/{resolved.pk}").content.decode()
     assert "Reopen" in page
     assert "Resolve…" not in page
+
+
+def test_a_resolved_incident_offers_no_decision(responder: Client):
+    resolved = IncidentFactory(status="resolved", resolution="other", resolved_at=timezone.now())
+    RecommendationFactory(diagnosis=DiagnosisFactory(incident=resolved, done=True))
+    page = responder.get(f"/incidents/{resolved.pk}").content.decode()
+    assert "not decided" in page
+    assert "data-accept" not in page
+
+
+def test_an_incident_is_corrected_from_its_page(responder: Client, incident: Incident):
+    form = responder.get(address(incident, "correction"), headers=HTMX).content.decode()
+    assert f'value="{incident.title}"' in form
+    given = {"version": 1, "title": "It hangs", "kind": "hang", "severity": "high", "attempt": ""}
+    responder.post(address(incident, "correct"), given)
+    incident.refresh_from_db()
+    assert (incident.title, incident.kind, incident.severity) == ("It hangs", "hang", "high")
+
+
+def test_the_correction_works_without_scripts(responder: Client, incident: Incident):
+    page = responder.get(address(incident, "correction")).content.decode()
+    assert "<html" in page
+    assert f'action="{address(incident, "correct")}"' in page
+
+
+def test_accepting_an_isolation_says_what_is_left_to_do(responder: Client, recommendation):
+    responder.post(deciding(recommendation), {"kind": "accept", "seen": 0})
+    host = Host.objects.get()
+    page = responder.get(f"/incidents/{recommendation.diagnosis.incident_id}").content.decode()
+    assert f'href="/hosts/{host.pk}">node-001</a> is noted as suspect; once it is out' in page
+    assert "note on its page: isolated" in page

@@ -62,3 +62,12 @@ def test_a_wrong_value_is_named_beside_its_field(responder: Client):
 def test_a_viewer_cannot_open_one(method: str, viewer: Client):
     response = getattr(viewer, method)("/incidents/new", {"kind": "none"})
     assert (response.status_code, Incident.objects.count()) == (403, 0)
+
+
+def test_the_severity_is_chosen_or_medium(responder: Client):
+    responder.post("/incidents/new", {"kind": "none", "severity": "critical"})
+    responder.post("/incidents/new", {"kind": "none"})
+    assert list(Incident.objects.order_by("id").values_list("severity", flat=True)) == [
+        "critical",
+        "medium",
+    ]

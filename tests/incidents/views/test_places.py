@@ -3,6 +3,7 @@
 import pytest
 from django.test import Client
 
+from incidents.models import Host
 from tests.factories import (
     AttemptFactory,
     DiagnosisFactory,
@@ -73,3 +74,50 @@ def test_a_host_shows_where_the_newest_answers_blame_it(responder: Client):
 @pytest.mark.parametrize("address", ["/jobs/1", "/hosts/1", "/attempts/1/placement"])
 def test_what_is_not_there_is_not_found(address: str, responder: Client):
     assert responder.get(address).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"position": 2}, True),
+        ({"position": 1, "role": "possible", "score": 0.6}, True),
+        ({"position": 1, "role": "possible", "score": 0.08}, False),
+        ({"position": 2, "role": "possible", "score": 0.3}, False),
+    ],
+    ids=str,
+)
+def test_a_mere_possibility_is_not_named_as_the_cause(given, named: bool, responder: Client):
+    host = HostFactory(name="node-017")
+    run = DiagnosisFactory(incident__cluster=host.cluster, done=True)
+    SuspectFactory(diagnosis=run, target_host="node-017", **given)
+    assert bool(responder.get(f"/hosts/{host.pk}").context["accusations"]) is named
+
+
+def noting(client: Client, host: Host, state: str, *, seen: str = "suspect"):
+    return client.post(
+        f"/hosts/{host.pk}/state", {"state": state, "seen": seen, "note": "RMA 17"}, follow=True
+    )
+
+
+def test_an_operator_notes_that_a_host_is_isolated(operator: Client):
+    host = HostFactory(state="suspect")
+    page = noting(operator, host, "isolated").content.decode()
+    host.refresh_from_db()
+    assert host.state == "isolated"
+    assert "suspect → isolated: RMA 17" in page
+
+
+def test_a_state_that_someone_else_noted_meanwhile_is_not_overwritten(operator: Client):
+    host = HostFactory(state="in-repair")
+    page = noting(operator, host, "isolated").content.decode()
+    host.refresh_from_db()
+    assert host.state == "in-repair"
+    assert "is in repair by now" in page
+
+
+def test_a_responder_is_told_who_notes_it(responder: Client):
+    host = HostFactory(state="suspect")
+    assert noting(responder, host, "isolated").status_code == 403
+    page = responder.get(f"/hosts/{host.pk}").content.decode()
+    assert "An operator notes here" in page
+    assert "<select" not in page

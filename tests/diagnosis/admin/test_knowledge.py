@@ -6,22 +6,9 @@ from django.urls import reverse
 from diagnosis.models import Signature, TaxonomyVersion
 from diagnosis.services import taxonomy
 from incidents.choices import Role
-from tests.diagnosis.services.test_taxonomy import OTHER, ROW
-from tests.factories import UserFactory, actor
+from tests.factories import UserFactory
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def signature() -> Signature:
-    taxonomy.load_shipped(actor=actor(Role.ADMIN), shipped=[ROW, OTHER])
-    return Signature.objects.get(code="oom")
-
-
-@pytest.fixture
-def taxonomist(client):
-    client.force_login(UserFactory(username="tess", role=Role.TAXONOMIST))
-    return client
 
 
 def form(signature: Signature, **changes: str) -> dict[str, str]:
@@ -38,6 +25,7 @@ def form(signature: Signature, **changes: str) -> dict[str, str]:
         "provenance": "",
         "escalates": "null",
         "escalation_idea": "null",
+        "why": "it was wrong",
     }
     return {**fields, **changes}
 
@@ -53,7 +41,7 @@ def test_a_changed_pattern_is_saved_marked_and_kept_as_a_version(taxonomist, sig
     newest = TaxonomyVersion.objects.latest("id")
     assert answer.status_code == 302
     assert (signature.pattern, signature.edited) == ("CUDA out of memory", True)
-    assert (newest.who, newest.why) == ("tess", "oom changed")
+    assert (newest.who, newest.why) == ("tess", "oom changed: it was wrong")
     assert newest.version == taxonomy.current().taxonomy.version
 
 
@@ -73,6 +61,12 @@ def test_a_bad_pattern_is_refused_on_its_field_with_the_reason(
     assert reason in error
     signature.refresh_from_db()
     assert not signature.edited
+
+
+def test_a_change_without_a_reason_is_not_saved(taxonomist, signature):
+    answer = save(taxonomist, signature, pattern="CUDA out of memory", examples="", why=" ")
+    assert answer.context["adminform"].form.errors["why"]
+    assert TaxonomyVersion.objects.count() == 1
 
 
 def test_an_example_that_the_pattern_misses_is_refused(taxonomist, signature):
@@ -122,6 +116,7 @@ def test_a_fault_type_is_edited_with_its_signatures(taxonomist, signature):
             "action": fault.action,
             "explanation": "",
             "runbook": "https://wiki.example.org/oom",
+            "why": "people ask",
             "signatures-TOTAL_FORMS": "1",
             "signatures-INITIAL_FORMS": "1",
             "signatures-0-id": str(signature.pk),
@@ -160,3 +155,27 @@ def test_versions_can_be_looked_at(taxonomist, signature):
     version = TaxonomyVersion.objects.get()
     page = taxonomist.get(reverse("admin:diagnosis_taxonomyversion_change", args=[version.pk]))
     assert page.status_code == 200
+
+
+def test_no_escalation_is_an_empty_field(taxonomist, signature):
+    page = taxonomist.get(reverse("admin:diagnosis_signature_change", args=[signature.pk]))
+    field = page.context["adminform"].form["escalates"]
+    assert field.value() == ""
+
+
+def test_an_escalation_without_a_window_is_refused_on_its_field(taxonomist, signature):
+    answer = save(taxonomist, signature, escalates='{"to": "critical", "key": "gpu"}')
+    (error,) = answer.context["adminform"].form.errors["escalates"]
+    assert "'window_hours' must be a number over 0" in error
+
+
+def test_an_escalation_is_kept_as_given(taxonomist, signature):
+    given = '{"to": "critical", "key": "gpu", "count": 2, "window_hours": 72}'
+    save(taxonomist, signature, escalates=given, escalation_idea="")
+    signature.refresh_from_db()
+    assert (signature.escalates["window_hours"], signature.escalation_idea) == (72, None)
+
+
+def test_a_signature_offers_no_way_to_delete_its_fault_type(taxonomist, signature):
+    page = taxonomist.get(reverse("admin:diagnosis_signature_change", args=[signature.pk]))
+    assert "delete_id_fault_type" not in page.content.decode()

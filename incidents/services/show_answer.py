@@ -1,0 +1,57 @@
+"""What a finished run changes on its incident."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from textwrap import shorten
+
+from django.db.models import Min
+from django.utils import timezone
+
+from incidents import selectors
+from incidents.choices import DiagnosisState, SuspectRole
+from incidents.models import Diagnosis, Finding, Incident, Suspect
+from incidents.services import topology
+from incidents.services.opening import UNTITLED, kind_after
+from incidents.services.run_state import is_newest, show_state
+
+
+def show_answer(diagnosis: Diagnosis) -> None:
+    """Repeats the answer on the incident; an older run that ends late changes nothing there.
+
+    Where nobody said when it began, the first sign of the cause in the evidence tells. Hosts that
+    it names as the cause belong to the incident from now on; they are registered where new.
+    """
+    show_state(diagnosis, DiagnosisState.DONE)
+    if not is_newest(diagnosis, among=DiagnosisState.DONE):
+        return
+    incident = diagnosis.incident
+    suspects = list(diagnosis.suspects.order_by("position"))
+    first = suspects[0] if suspects else None
+    Incident.objects.filter(pk=incident.pk).update(
+        title=_title(incident, diagnosis),
+        kind=kind_after(incident, diagnosis.kind),
+        verdict_class=diagnosis.verdict_class,
+        verdict_summary=diagnosis.summary,
+        confidence=diagnosis.confidence,
+        suspect_name=first.target_label[:300] if first else "",
+        suspect_score=first.score if first else None,
+        onset_at=incident.onset_at or _first_sign(suspects),
+        updated_at=timezone.now(),
+    )
+    named = selectors.accused_hosts(diagnosis)
+    incident.hosts.add(*topology.hosts_named(incident.cluster, named).values())
+
+
+def _title(incident: Incident, diagnosis: Diagnosis) -> str:
+    """The title that a person gave; where nobody did, the job's name or what was found."""
+    if incident.title != UNTITLED:
+        return incident.title
+    return shorten(str(incident.job or diagnosis.summary), width=300, placeholder=" …") or UNTITLED
+
+
+def _first_sign(suspects: Sequence[Suspect]) -> datetime | None:
+    """When the evidence first speaks against a culprit; a time still to come is a wrong clock."""
+    culprits = [one for one in suspects if one.role == SuspectRole.CULPRIT]
+    signs = Finding.objects.filter(suspects__in=culprits, weight__gt=0, at__lte=timezone.now())
+    first: datetime | None = signs.aggregate(first=Min("at"))["first"]
+    return first
