@@ -82,7 +82,7 @@ def diagnose(
             sheet,
             placement=known,
             ended_ranks=logs.ended_ranks,
-            timed_out=any(report.timed_out for report in reports.work),
+            timed_out=any(report.timed_out for report in logs.reports.work),
         )
         conclusions.append(told)
         progress = progress or summed
