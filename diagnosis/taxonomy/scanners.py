@@ -14,7 +14,7 @@ from diagnosis.taxonomy.patterns import combined, loose
 try:
     import hyperscan
 except ImportError:
-    hyperscan = None
+    hyperscan = None  # type: ignore[assignment,unused-ignore]
 
 #: Start of a line in the buffer, and the indices of the patterns that may match it, ascending;
 #: None where the scanner cannot tell.
