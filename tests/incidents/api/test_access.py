@@ -37,6 +37,8 @@ ENDPOINTS = [
     ("PATCH", "attempts/{attempt}", REGISTER),
     ("GET", "attempts/{attempt}/placement", READ),
     ("PUT", "attempts/{attempt}/placement", REGISTER),
+    ("POST", "attempts/{attempt}/progress", REGISTER),
+    ("GET", "attempts/{attempt}/watch", READ),
     ("GET", "incidents", READ),
     ("POST", "incidents", RESPOND),
     ("GET", "incidents/{incident}", READ),
