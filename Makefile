@@ -5,7 +5,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 BIN := .venv/bin
 UV := $(shell command -v uv 2>/dev/null)
 
-.PHONY: help setup run demo test test-postgres verify check bench-detect accuracy format lock openapi screenshots clean
+.PHONY: help setup run demo test test-postgres verify check bench-detect bench-triage bench-collectives table-collectives accuracy accuracy-collectives format lock openapi screenshots clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -55,8 +55,20 @@ check: .venv/ready-to-test ## lint, types, import contracts, templates, migratio
 bench-detect: .venv/ready-to-run ## detectors side by side on simulated fleets (peers: requirements-bench.in)
 	@$(BIN)/python -m benchmarks.bench_detect
 
+bench-collectives: .venv/ready-to-run ## 1,024 dumps and 16,384 ranks of counters to the verdict (peer: requirements-torch.in)
+	@$(BIN)/python -m benchmarks.bench_collectives
+
+table-collectives: .venv/ready-to-run ## recorded collective cases: truth, our answer, torchfrtrace's
+	@$(BIN)/python -m benchmarks.collective_cases
+
+bench-triage: .venv/ready-to-run ## log triage beside ripgrep and a loop of re, on generated logs
+	@$(BIN)/python -m benchmarks.bench_triage
+
 accuracy: .venv/ready-to-run ## precision, recall and top-1 of the detector per fault kind
 	@$(BIN)/python -m benchmarks.accuracy
+
+accuracy-collectives: .venv/ready-to-run ## who is named from the dumps of simulated 3D-parallel jobs
+	@$(BIN)/python -m benchmarks.collective_accuracy
 
 format: .venv/ready-to-test ## put code and templates in the house's form
 	@$(BIN)/ruff check -q --fix . || true

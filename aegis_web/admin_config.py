@@ -10,7 +10,7 @@ class SettingsConfig(AdminConfig):
     default_site = "aegis_web.settings_site.SettingsSite"
 
 
-class LogInAttemptsConfig(AxesConfig):
+class LogInAttemptsConfig(AxesConfig):  # type: ignore[misc]  # axes has no types
     """Locks accounts after wrong passwords; its tables under a name that says so."""
 
     verbose_name = "Log-in attempts"

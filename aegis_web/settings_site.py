@@ -31,7 +31,7 @@ class SettingsSite(admin.AdminSite):
             raise PermissionDenied("Settings are for taxonomists, operators and administrators.")
         return redirect_to_login(request.GET.get("next") or reverse("admin:index"))
 
-    def password_change(
+    def password_change(  # type: ignore[override]
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         """The page that everyone has for it."""

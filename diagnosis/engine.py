@@ -6,17 +6,19 @@ Pure: no database, no clock, no Django. The answer does not depend on the order 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from diagnosis.collectives.counters_verdict import localise_sheet
 from diagnosis.collectives.picture import progress_picture
 from diagnosis.collectives.procedure import localise
 from diagnosis.collectives.reports import localise_counters
-from diagnosis.core.collectives import CollectiveProgress, RankDump
+from diagnosis.core.collectives import CollectiveProgress
+from diagnosis.core.counters import CounterSheet
 from diagnosis.core.diagnosis import Conclusion, Diagnosis, Skipped
 from diagnosis.core.evidence import Evidence
 from diagnosis.core.placement import Placement
 from diagnosis.core.words import EvidenceKind
 from diagnosis.fusion import fuse
-from diagnosis.readers.collective_reports import read_collective_reports
 from diagnosis.readers.compression import decompressed
+from diagnosis.readers.counter_sources import read_counters
 from diagnosis.readers.errors import UnreadableEvidence
 from diagnosis.readers.flight_recorder import read_dumps
 from diagnosis.readers.kinds import HEAD_BYTES, kind_of, why_unknown
@@ -37,6 +39,7 @@ class SortedEvidence:
 
     logs: tuple[Evidence, ...]
     dumps: tuple[Evidence, ...]
+    counters: tuple[Evidence, ...]
     placement: Placement
     skipped: tuple[Skipped, ...]
 
@@ -64,27 +67,36 @@ def diagnose(
     dumps, unread = read_dumps(given.dumps)
     progress: CollectiveProgress | None = None
     conclusions: list[Conclusion] = [logs.conclusion] if logs.conclusion else []
-    reports = read_collective_reports(given.logs)
-    counted = localise_counters(reports, placement=known, ended_ranks=logs.ended_ranks)
+    counted = localise_counters(logs.reports, placement=known, ended_ranks=logs.ended_ranks)
     if counted:
         conclusions.append(counted)
     if dumps:
         located, progress = localise(
-            dumps, placement=known, ended_ranks=logs.ended_ranks, reports=reports
+            dumps, placement=known, ended_ranks=logs.ended_ranks, reports=logs.reports
         )
         conclusions.append(located)
-    skipped = tuple(sorted({*given.skipped, *logs.skipped, *unread}, key=lambda item: item.file))
+    sheet, uncounted = read_counters(given.counters)
+    sheet = CounterSheet.joined([sheet, *(CounterSheet(dump.counters) for dump in dumps)])
+    if sheet.rows:
+        told, summed = localise_sheet(
+            sheet,
+            placement=known,
+            ended_ranks=logs.ended_ranks,
+            timed_out=any(report.timed_out for report in logs.reports.work),
+        )
+        conclusions.append(told)
+        progress = progress or summed
+    unusable = {*given.skipped, *logs.skipped, *unread, *uncounted}
+    skipped = tuple(sorted(unusable, key=lambda item: item.file))
     version = rules_version(rules, suppression.rules)
     answer = fuse(conclusions, skipped=skipped, taxonomy_version=version)
-    return _with_picture(without_maintenance(answer, suppression), progress, dumps)
+    return _with_picture(without_maintenance(answer, suppression), progress)
 
 
-def _with_picture(
-    answer: Diagnosis, progress: CollectiveProgress | None, dumps: Sequence[RankDump]
-) -> Diagnosis:
-    if progress is None or not dumps:
+def _with_picture(answer: Diagnosis, progress: CollectiveProgress | None) -> Diagnosis:
+    if progress is None:
         return answer
-    drawn = progress_picture(progress, answer.suspects)
+    drawn = progress_picture(progress, answer.suspects, answer.verdict.summary)
     return replace(answer, pictures={"collective_progress": drawn})
 
 
@@ -114,6 +126,7 @@ def sort_by_kind(evidence: Iterable[Evidence]) -> SortedEvidence:
     return SortedEvidence(
         logs=tuple(by_kind.get(EvidenceKind.LOG, [])),
         dumps=tuple(by_kind.get(EvidenceKind.FLIGHT_RECORDER, [])),
+        counters=tuple(by_kind.get(EvidenceKind.COUNTERS, [])),
         placement=placement,
         skipped=(*skipped, *unread),
     )

@@ -75,6 +75,7 @@ class EvidenceKind(TextChoices):
 
     LOG = "log", "Log"
     FLIGHT_RECORDER = "flight-recorder", "Flight Recorder dump"
+    COUNTERS = "collective-counters", "Collective counters"
     PLACEMENT = "placement", "Placement"
     TOPOLOGY = "topology", "Topology"
     EMPTY = "empty", "Empty file"

@@ -5,7 +5,7 @@ from typing import Any
 import django_filters
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from incidents.choices import OPEN_STATUSES, IncidentKind, IncidentStatus, VerdictClass
+from incidents.choices import OPEN_STATUSES, IncidentKind, IncidentStatus, Severity, VerdictClass
 from incidents.hostnames import normalise_host
 from incidents.models import Host, Incident, Suspect
 
@@ -18,7 +18,7 @@ STATUSES = [(OPEN, "Open"), *IncidentStatus.choices, ("all", "All")]
 
 
 class IncidentFilter(django_filters.FilterSet):
-    """`status` (open, all, or one), `kind`, `class`, `cluster`, `owner`, `assignee` and `q`.
+    """`status` (open, all, or one), `kind`, `severity`, `class`, `cluster` and more.
 
     `assignee` is a name, `me` or `none`; `q` looks for a job, host, incident number, title or
     fault code.
@@ -26,6 +26,7 @@ class IncidentFilter(django_filters.FilterSet):
 
     status = django_filters.ChoiceFilter(choices=STATUSES, method="with_status")
     kind = django_filters.ChoiceFilter(choices=IncidentKind.choices)
+    severity = django_filters.ChoiceFilter(choices=Severity.choices)
     verdict_class = django_filters.ChoiceFilter(choices=VerdictClass.choices)
     cluster = django_filters.CharFilter(field_name="cluster__name")
     owner = django_filters.CharFilter(field_name="job__owner")

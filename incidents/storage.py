@@ -76,6 +76,11 @@ def open_blob(sha256: str, *, size: int | None = None) -> BinaryIO:
     return io.BufferedReader(_Decompressed(compressed, sha256, size), buffer_size=_CHUNK)
 
 
+def remove(sha256: str) -> None:
+    """Deletes the bytes; nothing where they are gone already."""
+    path_of(sha256).unlink(missing_ok=True)
+
+
 def path_of(sha256: str) -> Path:
     """Where these bytes lie: two levels of folders, so that none grows large."""
     return _root() / sha256[:2] / sha256[2:4] / f"{sha256}.zst"

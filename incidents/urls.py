@@ -3,6 +3,7 @@
 from django.urls import path
 
 from incidents.views import (
+    aside,
     desk,
     evidence,
     incident,
@@ -34,6 +35,8 @@ urlpatterns = [
         name="decide",
     ),
     path("evidence/<int:pk>/excerpt", evidence.lines, name="lines"),
+    path("evidence/<int:pk>/use", aside.aside, name="aside"),
+    path("evidence/<int:evidence>/change-use", aside.change_use, name="change-use"),
     path("evidence/<int:pk>/download", evidence.download, name="download"),
     path("jobs", places.jobs, name="jobs"),
     path("jobs/<int:pk>", places.job, name="job"),

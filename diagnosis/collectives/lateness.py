@@ -6,6 +6,7 @@ time is compared first: from the moment its previous operation can have ended (i
 arrival) to its arrival at the next.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,12 +15,17 @@ from numpy.typing import NDArray
 from diagnosis.collectives.merge import Merged
 from diagnosis.collectives.mismatch import first_of_each
 from diagnosis.collectives.settings import CollectiveSettings
-from diagnosis.core.collectives import Bools, Ints, RankDump
+from diagnosis.core.collectives import Bools, Entries, Ints, RankDump
 
 Floats = NDArray[np.float64]
 
 #: Room for a sequence number beside the communicator's number in one 64-bit key.
 _SEQ_BITS = 40
+#: Arrivals that are compared at most, the newest of each rank, and how many of each at least.
+_MOST_ROWS, _FEWEST_ROWS = 1_000_000, 256
+#: Members that a communicator needs before the odd one out can be told, and by which share their
+#: counts of timed operations may differ.
+_PEERS, _UNEVEN_SHARE = 3, 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +48,7 @@ class Straggler:
 
 def stragglers(merged: Merged, settings: CollectiveSettings) -> tuple[Straggler, ...]:
     """The late ranks, worst first; empty when nobody is late by more than the usual spread."""
-    delays = _delays(merged)
-    found = _late(delays, merged, settings)
-    return found or _shortest_durations(merged, settings)
+    return _shortest_durations(merged, settings) or _late(_delays(merged), merged, settings)
 
 
 @dataclass(frozen=True)
@@ -129,7 +133,7 @@ def _arrivals(merged: Merged, dump: RankDump) -> _Arrivals | None:
     if not rows:
         return None
     row, number = np.concatenate(rows), np.concatenate(numbers)
-    order = np.argsort(row)
+    order = np.argsort(row)[-max(_FEWEST_ROWS, _MOST_ROWS // len(merged.dumps)) :]
     row, number = row[order], number[order]
     key = (number << _SEQ_BITS) + np.clip(entries.seq[row], 0, (1 << _SEQ_BITS) - 1)
     return _Arrivals(
@@ -184,33 +188,69 @@ def _source(merged: Merged, rank: int) -> str:
 
 
 def _shortest_durations(merged: Merged, settings: CollectiveSettings) -> tuple[Straggler, ...]:
-    """With timing switched on: ranks far below the mean time inside the same collectives."""
-    by_rank = {dump.rank: dump.entries for dump in merged.dumps}
-    totals: dict[int, dict[int, tuple[float, int, int]]] = {}
-    for (index, rank), view in merged.views.items():
-        entries = by_rank[rank]
-        rows = view.rows[entries.duration_us[view.rows] > 0]
-        if len(rows) >= settings.late_times and not merged.progress.communicators[index].has_p2p:
-            total = float(entries.duration_us[rows].sum())
-            totals.setdefault(index, {})[rank] = (
-                total,
-                len(rows),
-                int(entries.record_id[rows[-1]]),
-            )
+    """With timing switched on: ranks that spend far less time inside all their operations.
+
+    A rank's time is its own work or communication, and all ranks of a job take as long for a step:
+    who communicates least works longest. Members of one communicator do the same work; a
+    communicator of all ranks mixes stages and is compared only where there is no other.
+    """
+    times = {dump.rank: _timed(dump.entries) for dump in merged.dumps}
+    communicators = merged.progress.communicators
+    world = len(merged.progress.world)
+    compared = [c for c in communicators if not c.has_p2p and len(c.ranks) >= _PEERS]
+    inner = [c for c in compared if len(c.ranks) < world]
     found: dict[int, Straggler] = {}
-    for spent in totals.values():
-        counts = {count for _, count, _ in spent.values()}
-        if len(spent) < 3 or max(counts) - min(counts) > 1:
-            continue
-        mean = sum(total for total, _, _ in spent.values()) / len(spent)
-        lowest = min(spent, key=lambda rank: (spent[rank][0], rank))
-        total, count, record = spent[lowest]
-        others = sorted(t for rank, (t, _, _) in spent.items() if rank != lowest)
-        if total < settings.duration_share * mean and total < settings.duration_share * others[0]:
-            saved = (others[len(others) // 2] - total) / 1000
-            found[lowest] = Straggler(
-                rank=lowest, late_ms=saved / count, times=count, of=count,
-                share=min(1.0, 1 - total / mean), record_id=record,
-                source=_source(merged, lowest), by_duration=True,
-            )  # fmt: skip
+    for communicator in inner or compared:
+        spent = {rank: times[rank] for rank in communicator.ranks.tolist() if rank in times}
+        lowest = _far_below(spent, settings)
+        if lowest is not None:
+            late = _by_duration(merged, lowest, spent)
+            found[lowest] = max(found.get(lowest, late), late, key=lambda item: item.share)
     return tuple(sorted(found.values(), key=lambda item: (-item.share, item.rank)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Time:
+    """A rank's time inside its operations (µs), how many were timed, over which span (µs)."""
+
+    total: float
+    count: int
+    span: float
+    record_id: int
+
+
+def _timed(entries: Entries) -> _Time:
+    rows = np.flatnonzero(entries.duration_us > 0)
+    last = int(entries.record_id[rows[-1]]) if len(rows) else 0
+    created = entries.created_ns[rows]
+    span = float(created.max() - created.min()) / 1000 if len(rows) else 0.0
+    return _Time(float(entries.duration_us[rows].sum()), len(rows), span, last)
+
+
+def _far_below(spent: Mapping[int, _Time], settings: CollectiveSettings) -> int | None:
+    """The one member far below the mean and the next lowest, if there is one."""
+    counts = [item.count for item in spent.values()]
+    if len(spent) < _PEERS or min(counts) < settings.late_times:
+        return None
+    if max(counts) - min(counts) > max(1, _UNEVEN_SHARE * max(counts)):
+        return None
+    lowest, second = sorted(spent, key=lambda rank: (spent[rank].total, rank))[:2]
+    mean = sum(item.total for item in spent.values()) / len(spent)
+    bound = settings.duration_share * min(mean, spent[second].total)
+    return lowest if spent[lowest].total < bound else None
+
+
+def _by_duration(merged: Merged, rank: int, spent: Mapping[int, _Time]) -> Straggler:
+    own = spent[rank]
+    others = sorted(item.total for other, item in spent.items() if other != rank)
+    saved = others[len(others) // 2] - own.total
+    return Straggler(
+        rank=rank,
+        late_ms=saved / 1000 / own.count,
+        times=own.count,
+        of=own.count,
+        share=min(1.0, saved / max(own.span, saved)),
+        record_id=own.record_id,
+        source=_source(merged, rank),
+        by_duration=True,
+    )

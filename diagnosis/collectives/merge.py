@@ -1,7 +1,8 @@
 """From single dumps to one `CollectiveProgress`: counters, and where each rank waits."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -20,6 +21,8 @@ from diagnosis.core.collectives import (
     RankDump,
 )
 from diagnosis.core.placement import Placement
+
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +91,15 @@ def merge(dumps: Sequence[RankDump], placement: Placement) -> Merged:
 
 def finished(entries: Entries) -> Bools:
     """Which operations are over: completed, or retired on backends that record nothing else."""
-    blind = [
-        index for index, name in enumerate(entries.backends) if name in BACKENDS_WITHOUT_EVENTS
-    ]
-    without_events = np.isin(entries.backend, blind)
-    done: Bools = np.where(
-        without_events, entries.retired, entries.state == OpState.COMPLETED
-    ).astype(np.bool_)
-    return done
+    done = entries.state == OpState.COMPLETED
+    blind = rows_where(entries.backend, entries.backends, BACKENDS_WITHOUT_EVENTS.__contains__)
+    return np.where(blind, entries.retired, done) if blind.any() else done
+
+
+def rows_where(column: Ints, table: Sequence[Value], accepts: Callable[[Value], bool]) -> Bools:
+    """Which rows of a column point at a value of its table that is accepted."""
+    accepted = np.fromiter(map(accepts, table), np.bool_, len(table))
+    return accepted[column] if len(table) else np.zeros(len(column), np.bool_)
 
 
 def _views(dump: RankDump, members: Membership) -> dict[GroupKey, RankView]:
@@ -138,12 +142,16 @@ def _open_p2p(entries: Entries, done: Bools, rows: Ints) -> Ints:
 
     The parts of a batch have no events of their own: they end with its closing `coalesced` entry.
     """
-    batches = [index for index, call in enumerate(entries.calls) if call.op == "coalesced"]
-    closed = entries.p2p_seq[rows[done[rows] & np.isin(entries.call[rows], batches)]]
-    rows = rows[~np.isin(entries.p2p_seq[rows], closed)]
-    sends = [index for index, call in enumerate(entries.calls) if call.op.startswith("send")]
-    way = 2 * entries.peer[rows] + np.isin(entries.call[rows], sends)
-    still_open = [_after_last(done, rows[way == one]) for one in np.unique(way)]
+    if not len(rows):
+        return rows
+    calls = entries.call[rows]
+    batches = rows_where(calls, entries.calls, lambda call: call.op == "coalesced")
+    if batches.any():
+        left = ~np.isin(entries.p2p_seq[rows], entries.p2p_seq[rows[done[rows] & batches]])
+        rows, calls = rows[left], calls[left]
+    sends = rows_where(calls, entries.calls, lambda call: call.op.startswith("send"))
+    way = 2 * entries.peer[rows] + sends
+    still_open = [_after_last(done, rows[way == one]) for one in set(way.tolist())]
     return np.sort(np.concatenate(still_open)) if still_open else rows
 
 
@@ -171,8 +179,10 @@ def _pg_ids(dump: RankDump) -> dict[str, int]:
     contradicts it, the n-th counter belongs to the n-th group.
     """
     entries = dump.entries
-    pairs = np.unique(np.stack((entries.group, entries.pg_id)), axis=1)
-    joined = {entries.groups[group][0]: int(pg_id) for group, pg_id in pairs.T}
+    last = np.full(len(entries.groups), NOT_KNOWN, np.int64)
+    last[entries.group] = entries.pg_id
+    told = zip(entries.groups, last.tolist(), strict=True)
+    joined = {name: pg_id for (name, _), pg_id in told if pg_id != NOT_KNOWN}
     names = [name for name in dump.groups if name.isdecimal()]
     if len(names) == len(dump.groups) == len(dump.status):
         by_order = dict(zip(sorted(names, key=int), sorted(dump.status), strict=True))

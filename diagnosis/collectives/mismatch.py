@@ -8,7 +8,7 @@ import numpy as np
 
 from diagnosis.collectives.merge import Merged
 from diagnosis.collectives.operations import comparable
-from diagnosis.core.collectives import Communicator, Ints, Signature, SourceFrame
+from diagnosis.core.collectives import Ints, Signature, SourceFrame
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +48,10 @@ def mismatches(merged: Merged) -> tuple[Mismatch, ...]:
     """The first mismatch of each communicator that somebody is still stuck at."""
     signatures: dict[Signature, int] = {}
     found = []
-    for index, communicator in enumerate(merged.progress.communicators):
+    for index in range(len(merged.progress.communicators)):
         columns = _columns(merged, index, signatures)
         if columns is not None:
-            seq = _first_disagreement(communicator, *columns)
+            seq = _first_disagreement(*columns)
             if seq is not None:
                 found.append(_mismatch(merged, index, seq))
     return tuple(found)
@@ -60,35 +60,50 @@ def mismatches(merged: Merged) -> tuple[Mismatch, ...]:
 def _columns(
     merged: Merged, index: int, signatures: dict[Signature, int]
 ) -> tuple[Ints, Ints] | None:
-    """(sequence numbers, numbers of comparable calls) over all ranks of one communicator."""
+    """(sequence numbers, numbers of comparable calls) of one communicator where ranks are stuck.
+
+    That is behind what all ranks have completed, and always the newest operation of all.
+    """
+    communicator = merged.progress.communicators[index]
+    views = [
+        (dump.entries, view)
+        for dump in merged.dumps
+        if (view := merged.views.get((index, dump.rank))) is not None and len(view.rows)
+    ]
+    if len(views) < 2:
+        return None
+    reported = communicator.completed[communicator.reported]
+    newest = max(int(entries.seq[view.rows[-1]]) for entries, view in views)
+    first_stuck = min(newest, int(reported.min(initial=newest)) + 1)
     seqs, calls = [], []
-    for dump in merged.dumps:
-        view = merged.views.get((index, dump.rank))
-        if view is None or not len(view.rows):
-            continue
-        numbers = np.asarray(
-            [signatures.setdefault(comparable(c), len(signatures)) for c in dump.entries.calls]
-        )
-        rows = first_of_each(dump.entries.seq, view.rows)
-        seqs.append(dump.entries.seq[rows])
-        calls.append(numbers[dump.entries.call[rows]])
-    return (np.concatenate(seqs), np.concatenate(calls)) if len(seqs) > 1 else None
+    for entries, view in views:
+        rows = first_of_each(entries.seq, view.rows[entries.seq[view.rows] >= first_stuck])
+        numbers = {
+            call: signatures.setdefault(comparable(entries.calls[call]), len(signatures))
+            for call in set(entries.call[rows].tolist())
+        }
+        seqs.append(entries.seq[rows])
+        calls.append(np.asarray([numbers[c] for c in entries.call[rows].tolist()], np.int64))
+    return np.concatenate(seqs), np.concatenate(calls)
 
 
 def first_of_each(seq: Ints, rows: Ints) -> Ints:
-    """The first row of each sequence number: coalesced operations share one."""
-    return rows[np.unique(seq[rows], return_index=True)[1]]
+    """The first row of each sequence number: coalesced operations share one.
+
+    `rows` are of one generation of a group, so that the numbers never fall.
+    """
+    numbers = seq[rows]
+    return rows[np.r_[True, numbers[1:] != numbers[:-1]]] if len(rows) else rows
 
 
-def _first_disagreement(communicator: Communicator, seqs: Ints, calls: Ints) -> int | None:
+def _first_disagreement(seqs: Ints, calls: Ints) -> int | None:
     order = np.argsort(seqs, kind="stable")
     seqs, calls = seqs[order], calls[order]
     values, starts = np.unique(seqs, return_index=True)
+    if not len(values):
+        return None
     differ = np.minimum.reduceat(calls, starts) != np.maximum.reduceat(calls, starts)
-    reported = communicator.completed[communicator.reported]
-    passed = int(reported.min()) if len(reported) else -1
-    stuck = (values > passed) | (values == values[-1])
-    found = values[differ & stuck]
+    found = values[differ]
     return int(found[0]) if len(found) else None
 
 

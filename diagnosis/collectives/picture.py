@@ -1,5 +1,6 @@
 """Plain data for drawing collective progress by rank and communicator, and who waits for whom."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -15,13 +16,14 @@ FOLD_RANKS = 256
 
 
 def progress_picture(
-    progress: CollectiveProgress, suspects: Sequence[Suspect] = ()
+    progress: CollectiveProgress, suspects: Sequence[Suspect] = (), summary: str = ""
 ) -> dict[str, object]:
     """JSON-able data: per communicator parallel lists over its ranks (or hosts), and the waits.
 
     Lists hold -1 where nothing is known. `blamed` is a list of roles, `""` for nobody. Folded by
     host (`folded` true), `ranks` holds each host's ranks as text, `enqueued` and `completed` the
-    least of them, `waiting` whether any waits.
+    least of them, `waiting` whether any waits. `named` is the index of the communicator of which
+    the answer's summary speaks, else of which the first suspect's findings speak; None for none.
     """
     hosts = _hosts(progress, suspects)
     roles = {s.target.rank: s.role.value for s in suspects if s.target.rank is not None}
@@ -35,6 +37,7 @@ def progress_picture(
         "world": len(progress.world),
         "reported": len(progress.reported),
         "folded": folded,
+        "named": _named(progress, suspects, summary),
         "communicators": [
             _folded(progress, index, item, hosts, roles)
             if folded
@@ -55,6 +58,20 @@ def progress_picture(
             if edge.blockers
         ],
     }
+
+
+def _named(progress: CollectiveProgress, suspects: Sequence[Suspect], summary: str) -> int | None:
+    """The longest label in the first text that has one: a label may begin with another."""
+    findings = suspects[0].findings if suspects else ()
+    for text in (summary, *(finding.text for finding in findings)):
+        found = [
+            (len(communicator.label), -index)
+            for index, communicator in enumerate(progress.communicators)
+            if re.search(rf"(?<!\w){re.escape(communicator.label)}(?!\w)", text)
+        ]
+        if found:
+            return -max(found)[1]
+    return None
 
 
 def _hosts(progress: CollectiveProgress, suspects: Sequence[Suspect]) -> Mapping[int, str]:

@@ -25,7 +25,7 @@ from diagnosis.collectives.verdict_user import (
     first_mismatch,
     mismatch_verdict,
 )
-from diagnosis.collectives.wait_graph import Standing, WaitGraph, wait_graph
+from diagnosis.collectives.wait_graph import Standing, WaitGraph, overtaken, wait_graph
 from diagnosis.core.collective_reports import CollectiveReports
 from diagnosis.core.collectives import CollectiveProgress, RankDump
 from diagnosis.core.diagnosis import Conclusion
@@ -126,11 +126,17 @@ def _with_deaths(case: Case, trace: list[str]) -> list[str]:
 
 
 def _is_moving(case: Case, graph: WaitGraph) -> bool:
-    """Blockers outnumber those that wait for them, or all were dumped before the others."""
+    """Blockers outnumber those that wait for them, or ranks were dumped at different moments.
+
+    Of the latter, two marks: every awaited rank's counters are older, or a rank that waits for
+    others has itself been overtaken, which no standstill explains.
+    """
     present = [sink for sink in graph.sinks if sink.standing is not Standing.ABSENT]
     if not present:
         return False
     if len(present) == len(graph.sinks) and all(sink.stale for sink in present):
+        return True
+    if graph.blocked & overtaken(case.progress, case.settings.impossible_lead):
         return True
     if len(present) > case.settings.blockers_per_waiter * len(graph.blocked):
         return True

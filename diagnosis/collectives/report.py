@@ -38,11 +38,16 @@ class Case:
             return Target(TargetKind.HOST, name=host, host=host, rank=rank)
         return self.placement.target_of_rank(rank)
 
+    def host_of(self, rank: int) -> str | None:
+        """The host of `target`, without the rest: a job has many thousands of ranks."""
+        place = self.placement.by_rank.get(rank)
+        return self.progress.hosts.get(rank) if place is None else place.host
+
     def coverage(self) -> dict[str, object]:
         """On how many of the expected ranks and hosts the verdict rests."""
         expected, reported = self.progress.world, self.progress.reported
-        hosts = {self.target(rank).host for rank in expected} - {None}
-        seen = {self.target(rank).host for rank in reported} - {None}
+        hosts = set(map(self.host_of, expected)) - {None}
+        seen = set(map(self.host_of, reported)) - {None}
         notes = [*self.progress.notes]
         if not any(c.wr is not None for c in self.progress.communicators):
             notes.append("no source counts work requests (WR/WC): transport cannot be judged")

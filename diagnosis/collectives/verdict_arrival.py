@@ -15,7 +15,7 @@ from diagnosis.collectives.report import (
     victims,
     waits_in,
 )
-from diagnosis.collectives.wait_graph import Sink, Standing, WaitGraph
+from diagnosis.collectives.wait_graph import Sink, Standing, WaitGraph, held_back
 from diagnosis.core.collectives import NOT_KNOWN
 from diagnosis.core.diagnosis import Conclusion, Finding, Recommendation, Suspect
 from diagnosis.core.words import Action, IncidentKind, Role, VerdictClass
@@ -25,6 +25,8 @@ STOPPED = "collective-gpu-stopped"
 NO_DUMP = "collective-no-dump"
 ENDED = "process-ended"
 STALL = "collective-stall"
+#: More ranks than that which stopped launching early have a cause in common.
+_FURTHER_FAULTS = 2
 
 
 def arrival_verdict(case: Case, graph: WaitGraph, trace: Sequence[str]) -> Conclusion:
@@ -53,7 +55,8 @@ def _too_many_absent(case: Case, absent: Sequence[Sink]) -> bool:
 
 
 def _lines(case: Case, graph: WaitGraph) -> list[str]:
-    lines = [f"{count(len(graph.blocked), 'rank')} wait for others"]
+    verb = "waits" if len(graph.blocked) == 1 else "wait"
+    lines = [f"{count(len(graph.blocked), 'rank')} {verb} for others"]
     for sink in graph.sinks[:16]:
         why = {
             Standing.ABSENT: f"no {case.word} of it was handed in",
@@ -83,7 +86,10 @@ def _culprits(
         Suspect(case.target(s.rank), 0.1, Role.POSSIBLE, NO_DUMP, _proof(case, graph, s))
         for s in absent[: case.settings.victims_shown]
     ]
-    others = graph.blocked - set(ranks)
+    further = [rank for rank in held_back(case.progress, graph) if rank not in ranks]
+    if len(further) <= _FURTHER_FAULTS:
+        suspects += [_held_back(case, rank) for rank in further]
+    others = graph.blocked - set(ranks) - {s.target.rank for s in suspects}
     crashed = all(sink.rank in case.ended_ranks for sink in culprits)
     reason = f"{_what(case, culprits[0])}; {count(len(others), 'rank')} wait for it"
     return conclusion(
@@ -97,6 +103,17 @@ def _culprits(
         recommendations=isolate_and_restart(case, ranks, reason[0].upper() + reason[1:] + "."),
         decisive=True,
     )
+
+
+def _held_back(case: Case, rank: int) -> Suspect:
+    """It waits for the culprit as others do, and stopped launching before they did."""
+    operation = case.progress.waiting[rank]
+    text = (
+        f"rank {rank} waits in {waits_in(case.progress, operation)} as its peers do, but launched "
+        "less beyond it than they: its host may have stopped by itself"
+    )
+    finding = operation_finding(case, operation, text)
+    return Suspect(case.target(rank), 0.3, Role.POSSIBLE, MISSING, (finding,))
 
 
 def _fault(case: Case, sink: Sink) -> str:

@@ -20,6 +20,8 @@ from diagnosis.core.words import Action, IncidentKind, Role, VerdictClass
 STRAGGLER = "collective-straggler"
 MISSING = "collective-rank-missing"
 NO_DUMP = "collective-no-dump"
+#: More late ranks than that are a replica that waits for one of its own: each is only possible.
+_PAIR = 2
 
 
 def straggler_verdict(case: Case, late: Sequence[Straggler], trace: Sequence[str]) -> Conclusion:
@@ -31,7 +33,8 @@ def straggler_verdict(case: Case, late: Sequence[Straggler], trace: Sequence[str
         f"{'arrives' if len(late) == 1 else 'arrive'} late again and again, by about "
         f"{worst.late_ms:.0f} ms, and takes {worst.share:.0%} of the recorded time from everyone."
     )
-    score = 0.9 if len(late) == 1 else 0.85
+    score = 0.9 if len(late) == 1 else 0.85 if len(late) == _PAIR else 0.9 / len(late)
+    role = Role.CULPRIT if len(late) <= _PAIR else Role.POSSIBLE
     return conclusion(
         case,
         kind=IncidentKind.DEGRADATION,
@@ -40,8 +43,7 @@ def straggler_verdict(case: Case, late: Sequence[Straggler], trace: Sequence[str
         confidence=score,
         trace=(*trace, *(f"straggler: {_text(item)}" for item in late)),
         suspects=[
-            Suspect(case.target(s.rank), score, Role.CULPRIT, STRAGGLER, (_finding(case, s),))
-            for s in late
+            Suspect(case.target(s.rank), score, role, STRAGGLER, (_finding(case, s),)) for s in late
         ],
         recommendations=[
             Recommendation(
@@ -49,7 +51,7 @@ def straggler_verdict(case: Case, late: Sequence[Straggler], trace: Sequence[str
                 case.target(item.rank),
                 "Test this host's GPUs, CPU and storage; replace it at the next restart.",
             )
-            for item in late
+            for item in late[: case.settings.victims_shown]
         ],
         decisive=True,
     )

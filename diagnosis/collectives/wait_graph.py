@@ -157,9 +157,27 @@ def _sink(
         if other == rank
     )
     if lead >= impossible_lead:
+        stale = stale or all(
+            _launched_less(progress.communicators[index], rank, impossible_lead)
+            for (index, _), found in _open_of(rank, operation, progress)
+            if _lead(progress.communicators[index], found) >= impossible_lead
+        )
         return Sink(rank, Standing.OVERTAKEN, edge, lead, stale)
     standing = Standing.LAGGING if lead > 0 else Standing.TOGETHER
     return Sink(rank, standing, edge, lead, stale)
+
+
+def overtaken(progress: CollectiveProgress, impossible_lead: int) -> frozenset[int]:
+    """Ranks that stand in an operation which a peer left behind by the impossible lead.
+
+    No member of a collective can complete it without the others: either such a rank's counters are
+    older than its peers', or its GPU or watchdog stopped telling of them.
+    """
+    return frozenset(
+        rank
+        for (index, rank), operation in progress.open_in.items()
+        if _lead(progress.communicators[index], operation) >= impossible_lead
+    )
 
 
 def _first_missed(edge: WaitEdge, progress: CollectiveProgress) -> tuple[int, int, int]:
@@ -180,6 +198,39 @@ def _lead(communicator: Communicator, operation: OpenOperation) -> int:
     if operation.peers or is_rooted(operation.call.op):
         return 0
     return max(0, int(communicator.completed.max(initial=NOT_KNOWN)) - operation.seq + 1)
+
+
+def _launched_less(communicator: Communicator, rank: int, impossible_lead: int) -> bool:
+    """Has its host, too, fallen behind its peers' by that much? Then it was asked earlier.
+
+    A host does not wait for its GPU to launch: behind a GPU that stopped it runs as far ahead as
+    its peers do.
+    """
+    mine = int(communicator.enqueued[communicator.index_of_rank[rank]])
+    return int(communicator.enqueued.max()) - mine >= impossible_lead
+
+
+def held_back(progress: CollectiveProgress, graph: WaitGraph) -> tuple[int, ...]:
+    """Waiting ranks whose host stopped before its peers' did: perhaps further faults of their own.
+
+    Hosts launch ahead of their GPUs. Members of one communicator that wait in the same call run
+    equally far ahead; a minority that launched less there has stopped launching by itself.
+    """
+    found: set[int] = set()
+    for communicator in progress.communicators:
+        if communicator.has_p2p or len(communicator.ranks) < 3:
+            continue
+        alike: dict[tuple[str, int], list[int]] = {}
+        for place, rank in enumerate(communicator.ranks.tolist()):
+            operation = progress.waiting.get(rank)
+            if operation is not None and rank in graph.blocked:
+                alike.setdefault((operation.call.op, operation.seq), []).append(place)
+        for places in alike.values():
+            launched = communicator.enqueued[places]
+            behind = np.flatnonzero(launched < launched.max())
+            if 0 < len(behind) <= len(places) // 3:
+                found.update(int(communicator.ranks[places[one]]) for one in behind)
+    return tuple(sorted(found))
 
 
 def is_stale(rank: int, progress: CollectiveProgress) -> bool:

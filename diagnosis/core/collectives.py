@@ -13,6 +13,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from diagnosis.core.counters import CounterRow
+
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
@@ -109,7 +111,8 @@ class RankDump:
     """One rank's Flight Recorder dump.
 
     `status` is keyed by `pg_id`, a counter of the process that means another group on another
-    rank; only an entry, or the order of creation, joins it to a group's name.
+    rank; only an entry, or the order of creation, joins it to a group's name. `counters` are what
+    libraries that keep a state of their own (NCCLX, RCCL) added of their proxies' work requests.
     """
 
     rank: int
@@ -120,6 +123,7 @@ class RankDump:
     library: str = ""
     groups: Mapping[str, Group] = field(default_factory=dict)
     status: Mapping[int, Counters] = field(default_factory=dict)
+    counters: tuple[CounterRow, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,11 +229,11 @@ def empty_entries() -> Entries:
 def counters_only(
     name: str,
     desc: str,
-    ranks: Sequence[int],
+    ranks: Sequence[int] | Ints,
     *,
-    enqueued: Sequence[int],
-    completed: Sequence[int] | None = None,
-    started: Sequence[int] | None = None,
+    enqueued: Sequence[int] | Ints,
+    completed: Sequence[int] | Ints | None = None,
+    started: Sequence[int] | Ints | None = None,
 ) -> Communicator:
     """A communicator from plain counters, one value a rank; what is not given is not known."""
     size = len(ranks)

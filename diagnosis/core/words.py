@@ -83,6 +83,7 @@ class EvidenceKind(StrEnum):
 
     LOG = "log"
     FLIGHT_RECORDER = "flight-recorder"
+    COUNTERS = "collective-counters"
     PLACEMENT = "placement"
     TOPOLOGY = "topology"
     EMPTY = "empty"

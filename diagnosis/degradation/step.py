@@ -19,6 +19,8 @@ _JUMP_LIMIT = np.float32(6.0)
 _YOUNG_REACH = np.float32(5.0)
 #: An excursion this far beyond the bound is none of chance.
 _STRONG = 1.3
+#: Slow affairs are looked after once in so many ticks.
+_TURNS = 4
 #: Usual variances change slowly; they are renewed once in so many ticks.
 _VARIANCE_EVERY = 8
 
@@ -74,17 +76,26 @@ class Step:
             apart[asleep] = 0.0
         self._follow(state.fast, apart, missing, gain(state.step, self.fast_s))
         self._follow(state.slow, apart, missing, gain(state.step, self.slow_s))
-        if state.ticks % 2 == 0:
-            self._measure(state, state.fast, awake)
-        else:
-            self._measure(state, state.slow, awake)
-            self._count(state, state.slow, missing, 2 * state.step * awake)
-            self._remember(state, asleep)
-            at_home = np.abs(state.common.mean) < self.turn
-            self._learn(state, apart, missing, np.float32(2 * state.step) * awake * at_home)
+        self._do_in_turn(state, apart, missing, awake)
         self._count(state, state.fast, missing, state.step * awake)
         state.time = time
         state.ticks += 1
+
+    def _do_in_turn(
+        self, state: Watch, apart: FloatArray, missing: BoolArray | None, awake: FloatArray
+    ) -> None:
+        """What need not be done at every tick: one thing at a time, all of it in four."""
+        turn = state.ticks % _TURNS
+        long = np.float32(_TURNS * state.step) * awake
+        if turn % 2 == 0:
+            self._measure(state, state.fast, awake)
+        elif turn == 1:
+            self._measure(state, state.slow, awake)
+            self._count(state, state.slow, missing, long)
+        else:
+            self._remember(state, awake[:, 0] == 0)
+            at_home = np.abs(state.common.mean) < self.turn
+            self._learn(state, apart, missing, long * at_home)
 
     def _apart(
         self, state: Watch, values: FloatArray, time: float

@@ -5,6 +5,7 @@ through the latter. The child limits itself (see `flight_recorder_child`); from 
 in time and in the size of its answer, and it is replaced whenever it dies.
 """
 
+import fcntl
 import signal
 import struct
 import subprocess
@@ -23,6 +24,7 @@ from diagnosis.readers.errors import UnreadableEvidence
 
 _LENGTH = struct.Struct("<I")
 _CHUNK_BYTES = 1024 * 1024
+_PIPE_BYTES = 1024 * 1024
 _ROOT = Path(__file__).parents[2]
 #: `-I -S` leaves the child without any path of ours: it gets the project's root and its module.
 _START = (
@@ -119,6 +121,8 @@ class ChildReader:
                 stderr=subprocess.DEVNULL,
                 env={},
             )
+            for pipe in (self._child.stdin, self._child.stdout):
+                _widen(_pipe(pipe))
         return self._child
 
     def _send(self, child: subprocess.Popen[bytes], evidence: Evidence) -> None:
@@ -171,6 +175,14 @@ class ChildReader:
 def _end_late(child: subprocess.Popen[bytes], late: threading.Event) -> None:
     late.set()
     child.kill()
+
+
+def _widen(pipe: IO[bytes]) -> None:
+    """Room for a whole usual dump, so that both ends need not take turns; best effort."""
+    try:
+        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+    except OSError:
+        return
 
 
 def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:

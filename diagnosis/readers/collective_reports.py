@@ -5,18 +5,17 @@ few words that these programs use.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
 
 from diagnosis.core.collective_reports import (
     CollectiveReports,
     Line,
-    LostProcess,
     RankStatement,
-    RasMismatch,
     WorkReport,
 )
 from diagnosis.core.evidence import Evidence
-from diagnosis.readers.logs_blocks import Block, read_blocks
+from diagnosis.readers.logs_blocks import read_blocks
 from diagnosis.readers.logs_c10d import watchdog_report
 from diagnosis.readers.logs_heads import Head
 from diagnosis.readers.nccl_ras import TOKENS as RAS_TOKENS
@@ -31,8 +30,9 @@ _TOKENS = (
     b"join collective", b"finish collective", b"lagging ranks", b"missing ranks",
     b"expected ranks", b"(total)", b"Culprit rank", b"ncclEnqueueCheck", b"ncclProxySaveOp",
 )  # fmt: skip
-_WANTED = re.compile(b"|".join(re.escape(token) for token in _TOKENS))
-_TOTALS_NEXT = re.compile(rb"\(total\)[^\n]*\n")
+#: One pattern (RE2) for each of these words, for whoever scans for them beside others.
+PATTERNS = tuple(re.escape(token.decode()) for token in _TOKENS)
+_TOTAL = b"(total)"
 _DESYNC = re.compile(
     r"\[(?P<ranks>[\d, ]+)\] finished collective #\d+, but didn't join collective #\d+"
 )
@@ -47,51 +47,84 @@ _STACK = re.compile(
 _EXPECTED = re.compile(r"^\s*expected ranks: \{(?P<ranks>[\d, ]+)\}")
 
 
-def read_collective_reports(evidence: Sequence[Evidence]) -> CollectiveReports:
-    """All statements in the logs; a log that cannot be opened says nothing and never raises."""
-    work: list[WorkReport] = []
-    mismatches: list[RasMismatch] = []
-    lost: list[LostProcess] = []
-    statements: list[RankStatement] = []
-    sources = []
-    for item in sorted(evidence, key=lambda one: one.name):
-        before = len(work) + len(mismatches) + len(lost) + len(statements)
-        ras = RasText()
-        try:
-            for line, head in _wanted_lines(item):
-                ras.take(line)
-                if (report := _work(item, line, head)) is not None:
-                    work.append(report)
-                _state(line, statements)
-        except (OSError, EOFError):
-            continue
-        found, gone = ras.finish()
-        mismatches += found
-        lost += gone
-        if len(work) + len(mismatches) + len(lost) + len(statements) > before:
-            sources.append(item.name)
+class ReportReader:
+    """Reads one log's statements from the lines that hold one of the words, given in order."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self._evidence = evidence
+        self._taken = 0
+        self._work: list[WorkReport] = []
+        self._statements: list[RankStatement] = []
+        self._ras = RasText()
+
+    @staticmethod
+    def wants(data: bytes) -> bool:
+        """Does this line hold one of the words?"""
+        return any(token in data for token in _TOKENS)
+
+    @staticmethod
+    def wants_next(data: bytes) -> bool:
+        """Is this line a table heading of RAS, whose first row stands below?"""
+        return _TOTAL in data
+
+    def take(self, number: int, text: str, head: Head) -> None:
+        """A line; those after the first MOST_A_LOG are passed over."""
+        self._taken += 1
+        if self._taken > MOST_A_LOG:
+            return
+        line = Line(self._evidence.name, number, text)
+        self._ras.take(line)
+        if (report := _work(self._evidence, line, head)) is not None:
+            self._work.append(report)
+        _state(line, self._statements)
+
+    def finish(self) -> CollectiveReports:
+        """What the log says; call it once, after the last line."""
+        mismatches, lost = self._ras.finish()
+        found = bool(self._work or mismatches or lost or self._statements)
+        return CollectiveReports(
+            tuple(self._work),
+            tuple(mismatches),
+            tuple(lost),
+            tuple(self._statements),
+            (self._evidence.name,) if found else (),
+        )
+
+
+def joined(reports: Iterable[CollectiveReports]) -> CollectiveReports:
+    """The statements of several logs, in the order given."""
+    every = list(reports)
     return CollectiveReports(
-        tuple(work), tuple(mismatches), tuple(lost), tuple(statements), tuple(sources)
+        *(
+            tuple(item for report in every for item in getattr(report, field.name))
+            for field in fields(CollectiveReports)
+        )
     )
 
 
-def _wanted_lines(item: Evidence) -> Iterator[tuple[Line, Head]]:
-    taken = 0
+def read_collective_reports(evidence: Sequence[Evidence]) -> CollectiveReports:
+    """All statements in the logs; a log that cannot be opened says nothing and never raises."""
+    reports = []
+    for item in sorted(evidence, key=lambda one: one.name):
+        reader = ReportReader(item)
+        try:
+            _read(item, reader)
+        except (OSError, EOFError):
+            continue
+        reports.append(reader.finish())
+    return joined(reports)
+
+
+def _read(item: Evidence, reader: ReportReader) -> None:
     with item.open() as stream:
         for block in read_blocks(stream):
-            for index in _wanted(block):
-                taken += 1
-                if taken > MOST_A_LOG:
-                    return
-                text = block.line(index)
-                yield Line(item.name, block.number(index), text.text), text.head
-
-
-def _wanted(block: Block) -> list[int]:
-    """Indices of lines with one of the words, and of the row below RAS's table heading."""
-    wanted = {block.index_at(found.start()) for found in _WANTED.finditer(block.text)}
-    below = {block.index_at(found.end()) for found in _TOTALS_NEXT.finditer(block.text)}
-    return sorted(index for index in wanted | below if index < len(block))
+            below = False
+            for index in range(len(block)):
+                data = block.bytes_at(int(block.starts[index]))
+                if below or reader.wants(data):
+                    line = block.line(index)
+                    reader.take(block.number(index), line.text, line.head)
+                below = reader.wants_next(data)
 
 
 def _work(item: Evidence, line: Line, head: Head) -> WorkReport | None:

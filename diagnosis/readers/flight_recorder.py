@@ -4,7 +4,10 @@ The bytes are opened in a child process only (`child_process`, `flight_recorder_
 back are plain columns.
 """
 
+import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -19,6 +22,7 @@ from diagnosis.core.collectives import (
     Signature,
     SourceFrame,
 )
+from diagnosis.core.counters import NOT_TOLD, CounterRow, Outstanding
 from diagnosis.core.diagnosis import Skipped
 from diagnosis.core.evidence import Evidence
 from diagnosis.readers.child_process import Answer, ChildLimits, ChildReader
@@ -26,7 +30,10 @@ from diagnosis.readers.errors import UnreadableEvidence
 from diagnosis.readers.flight_recorder_plain import COLUMNS
 from diagnosis.readers.origin import origin_of
 
+COMM_STATE = "communicator state in the dump"
 _CHILD = "diagnosis.readers.flight_recorder_child"
+#: Starting a child takes as long as reading a few dumps: fewer than these start no further one.
+DUMPS_PER_READER = 8
 _NO_RANK = (
     "no rank: neither the dump nor its name tells which rank wrote it; name the file "
     "…rank_<rank> or give the rank with the upload"
@@ -38,20 +45,31 @@ def read_dumps(
 ) -> tuple[list[RankDump], list[Skipped]]:
     """All dumps that can be read, and why the others cannot; never raises for bad content.
 
-    One child process reads them one after another; when it dies on a dump, that dump is skipped
-    and a new child goes on with the next.
+    Child processes read them side by side, one a core; when one dies on a dump, that dump is
+    skipped and a new child goes on with the next.
     """
-    dumps: list[RankDump] = []
-    skipped: list[Skipped] = []
-    with ChildReader(_CHILD, limits or ChildLimits()) as child:
+    readers = max(1, min(len(os.sched_getaffinity(0)), len(evidence) // DUMPS_PER_READER))
+    shares = [evidence[start::readers] for start in range(readers)]
+    with ThreadPoolExecutor(readers) as pool:
+        read = pool.map(_read_share, shares, repeat(limits or ChildLimits()))
+    found = [dump_or_reason for share in read for dump_or_reason in share]
+    dumps = [item for item in found if isinstance(item, RankDump)]
+    skipped = [item for item in found if isinstance(item, Skipped)]
+    return sorted(dumps, key=lambda dump: dump.source), skipped
+
+
+def _read_share(evidence: Sequence[Evidence], limits: ChildLimits) -> list[RankDump | Skipped]:
+    """One reader's part of the evidence, through a child process of its own."""
+    found: list[RankDump | Skipped] = []
+    with ChildReader(_CHILD, limits) as child:
         for item in evidence:
             try:
-                dumps.append(_dump(item, child.read(item)))
+                found.append(_dump(item, child.read(item)))
             except UnreadableEvidence as error:
-                skipped.append(Skipped(item.name, str(error)))
+                found.append(Skipped(item.name, str(error)))
             except (OSError, EOFError, ValueError) as error:
-                skipped.append(Skipped(item.name, f"cannot be opened: {error}"))
-    return dumps, skipped
+                found.append(Skipped(item.name, f"cannot be opened: {error}"))
+    return found
 
 
 def _dump(item: Evidence, answer: Answer) -> RankDump:
@@ -69,13 +87,29 @@ def _dump(item: Evidence, answer: Answer) -> RankDump:
         library=head["library"],
         groups={name: Group(name, desc, tuple(ranks)) for name, desc, ranks in head["groups"]},
         status={pg_id: Counters(*counters) for pg_id, *counters in head["status"]},
+        counters=tuple(_counter_row(item, rank, state) for state in head["comm_state"]),
+    )
+
+
+def _counter_row(item: Evidence, rank: int, state: dict[str, Any]) -> CounterRow:
+    """What the library's own state says of this rank in one communicator."""
+    oldest = state.pop("oldest")
+    peer, posted = oldest or (NOT_TOLD, None)
+    return CounterRow(
+        source=COMM_STATE,
+        evidence=item.name,
+        line=0,
+        rank=int(state.pop("rank")),
+        global_rank=rank,
+        oldest=Outstanding(peer, posted) if oldest else None,
+        **state,
     )
 
 
 def _entries(head: dict[str, Any], columns: bytes) -> Entries:
     rows = int(head["rows"])
     block = np.frombuffer(columns, np.int64).reshape(len(COLUMNS), rows)
-    if rows:
+    if (block[0][1:] < block[0][:-1]).any():
         block = block[:, np.argsort(block[0], kind="stable")]
     by_name: dict[str, Ints] = dict(zip(COLUMNS, block, strict=True))
     retired: Bools = by_name.pop("retired").astype(np.bool_)

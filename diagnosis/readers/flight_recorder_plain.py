@@ -5,15 +5,34 @@ replaced, every list is bounded, nested values are never walked beyond the known
 """
 
 import array
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+import marshal
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
+from operator import contains, itemgetter
+from typing import Any, TypeVar
+
+from diagnosis.readers.flight_recorder_comm_state import comm_state
+
+Converted = TypeVar("Converted")
 
 COLUMNS = (
     "record_id", "group", "pg_id", "seq", "p2p_seq", "call", "backend", "state", "retired",
     "is_p2p", "peer", "created_ns", "started_ns", "completed_ns", "duration_us", "timeout_ms",
     "stack",
 )  # fmt: skip
+CALL_KEYS = ("input_sizes", "output_sizes", "input_dtypes", "output_dtypes")
+KEYS = frozenset(
+    {
+        "record_id", "pg_id", "process_group", "collective_seq_id", "p2p_seq_id", "profiling_name",
+        "time_created_ns", "time_discovered_started_ns", "time_discovered_completed_ns", "state",
+        "duration_ms", "timeout_ms", "retired", "is_p2p", "frames", *CALL_KEYS,
+    }
+)  # fmt: skip
 STATES = {"scheduled": 0, "started": 1, "completed": 2}
+#: marshal's last format that writes equal values as equal bytes, whoever else refers to them.
+MARSHAL_BY_VALUE = 2
+COMPLETED = STATES["completed"]
+NEWEST_STACKS = 512
 TEXT_MAX = 512
 FRAMES_MAX = 32
 TENSORS_MAX = 4096
@@ -32,13 +51,13 @@ def compact(dump: dict[Any, Any], entries_max: int) -> tuple[dict[str, Any], byt
         raise Refused("damaged: 'entries' is not a list")
     if len(entries) > entries_max:
         raise Refused(f"refused: {len(entries)} entries, more than the {entries_max} allowed")
-    if not all(isinstance(entry, dict) for entry in entries):
+    if not {type(entry) for entry in entries} <= {dict}:
         raise Refused("damaged: an entry is not a dictionary")
     tables = Tables()
     columns = array.array("q")
     try:
         for column in tables.columns(entries):
-            columns.extend(column)
+            columns.extend(array.array("q", column))
     except (OverflowError, TypeError) as error:
         raise Refused("damaged: an entry holds a number that is no 64-bit integer") from error
     header = {
@@ -48,6 +67,7 @@ def compact(dump: dict[Any, Any], entries_max: int) -> tuple[dict[str, Any], byt
         "host": text(dump.get("hostname") or dump.get("host")),
         "groups": groups(dump.get("pg_config")),
         "status": status(dump.get("pg_status")),
+        "comm_state": comm_state(dump),
         "rows": len(entries),
         **tables.header(),
     }
@@ -62,10 +82,8 @@ class Tables:
         self.calls: dict[Any, int] = {}
         self.backends: dict[Any, int] = {}
         self.stacks: dict[Any, int] = {}
-        self.names: dict[str, tuple[str, str, int]] = {}
-        self.known_groups: dict[Any, int] = {}
-        self.known_calls: dict[Any, int] = {}
-        self.known_stacks: dict[int, int] = {}
+        self.known_calls: dict[bytes, int] = {}
+        self.known_stacks: dict[tuple[int, int, int], list[tuple[Any, int]]] = {}
 
     def header(self) -> dict[str, Any]:
         return {
@@ -77,94 +95,127 @@ class Tables:
 
     def columns(self, entries: Sequence[dict[Any, Any]]) -> Iterator[Iterable[int]]:
         """The columns in the order of `COLUMNS`."""
-        pg_ids = whole_column(entries, "pg_id", -1)
-        names = [self.named(entry.get("profiling_name")) for entry in entries]
-        yield whole_column(entries, "record_id", 0)
-        yield [self.group(e.get("process_group"), p) for e, p in zip(entries, pg_ids, strict=True)]
+        given = by_key(entries)
+        pg_ids = whole_column(given["pg_id"], -1)
+        names = once_each(named, given["profiling_name"])
+        peers = [name[2] for name in names]
+        yield whole_column(given["record_id"], 0)
+        yield self.group_column(given["process_group"], pg_ids)
         yield pg_ids
-        yield whole_column(entries, "collective_seq_id", -1)
-        yield whole_column(entries, "p2p_seq_id", 0)
-        yield [self.call(name[1], entry) for name, entry in zip(names, entries, strict=True)]
-        yield [index(self.backends, name[0]) for name in names]
-        yield [STATES.get(text(entry.get("state")), 0) for entry in entries]
-        yield [1 if entry.get("retired") else 0 for entry in entries]
+        yield whole_column(given["collective_seq_id"], -1)
+        yield whole_column(given["p2p_seq_id"], 0)
+        yield self.call_column([name[1] for name in names], given)
+        yield once_each(lambda name: index(self.backends, name[0]), names)
+        states = once_each(state, given["state"])
+        yield states
+        yield [1 if value else 0 for value in given["retired"]]
         yield [
-            1 if entry.get("is_p2p") or name[2] >= 0 else 0
-            for name, entry in zip(names, entries, strict=True)
+            1 if peer >= 0 or value else 0
+            for peer, value in zip(peers, given["is_p2p"], strict=True)
         ]
-        yield [name[2] for name in names]
-        yield whole_column(entries, "time_created_ns", 0)
-        yield whole_column(entries, "time_discovered_started_ns", 0)
-        yield whole_column(entries, "time_discovered_completed_ns", 0)
-        yield [microseconds(entry.get("duration_ms")) for entry in entries]
-        yield whole_column(entries, "timeout_ms", 0)
-        yield [self.stack(entry.get("frames")) for entry in entries]
+        yield peers
+        yield whole_column(given["time_created_ns"], 0)
+        yield whole_column(given["time_discovered_started_ns"], 0)
+        yield whole_column(given["time_discovered_completed_ns"], 0)
+        yield once_each(microseconds, given["duration_ms"])
+        yield whole_column(given["timeout_ms"], 0)
+        yield self.stack_column(given["frames"], states)
 
-    def group(self, value: Any, pg_id: int) -> int:
+    def group_column(self, values: Sequence[Any], pg_ids: Sequence[int]) -> Sequence[int]:
+        """Numbers of groups; those without a name are told apart by their `pg_id`."""
+        pairs = list(zip(values, pg_ids, strict=True))
+        return once_each(lambda pair: index(self.group_names, group_name(*pair)), pairs)
+
+    def call_column(self, ops: Sequence[str], given: Mapping[str, Sequence[Any]]) -> Sequence[int]:
+        """Numbers of calls; their values are checked once for each different call."""
+        parts = zip(ops, *(given[key] for key in CALL_KEYS), strict=True)
+        return [self.call(part) for part in parts]
+
+    def call(self, parts: tuple[Any, ...]) -> int:
         try:
-            known = self.known_groups.get(value)
-        except TypeError:
-            known = None
+            raw = marshal.dumps(parts, MARSHAL_BY_VALUE)
+        except ValueError:
+            return index(self.calls, call(parts))
+        known = self.known_calls.get(raw)
         if known is None:
-            known = index(self.group_names, group_name(value, pg_id))
-            if isinstance(value, tuple):
-                self.known_groups[value] = known
+            known = self.known_calls[raw] = index(self.calls, call(parts))
         return known
 
-    def call(self, op: str, entry: dict[Any, Any]) -> int:
-        """The call's number; values are checked once for each different call."""
-        try:
-            raw = (
-                op,
-                tuple(map(tuple, entry["input_sizes"])),
-                tuple(map(tuple, entry["output_sizes"])),
-                tuple(entry["input_dtypes"]),
-                tuple(entry["output_dtypes"]),
-            )
-            known = self.known_calls.get(raw)
-        except (KeyError, TypeError):
-            return index(self.calls, call(op, entry))
-        if known is None:
-            known = self.known_calls[raw] = index(self.calls, call(op, entry))
-        return known
-
-    def named(self, value: Any) -> tuple[str, str, int]:
-        """`<backend>:<op>[ a->b| a<-b]` as (backend, op, other end's rank in the group or -1)."""
-        profiling_name = text(value)
-        known = self.names.get(profiling_name)
-        if known is None:
-            backend, found, rest = profiling_name.rpartition(":")
-            op, _, ends = (rest if found else profiling_name).partition(" ")
-            other = ends.replace("<-", " ").replace("->", " ").split()
-            peer = int(other[1]) if len(other) == 2 and other[1].isdecimal() else -1
-            known = self.names[profiling_name] = (backend, op, peer)
-        return known
+    def stack_column(self, stacks: Sequence[Any], states: Sequence[int]) -> Sequence[int]:
+        """Numbers of stacks, of what is not over and of the newest operations: no rule asks
+        where a call came from that everyone has left long ago."""
+        newest = len(stacks) - NEWEST_STACKS
+        return [
+            -1 if row < newest and done == COMPLETED else self.stack(frames)
+            for row, (frames, done) in enumerate(zip(stacks, states, strict=True))
+        ]
 
     def stack(self, frames: Any) -> int:
+        """The stack's number. Torch shares the frames of equal stacks, so those compare fast."""
         if not isinstance(frames, list | tuple) or not frames:
             return -1
-        known = self.known_stacks.get(id(frames))
-        if known is None:
-            lines = tuple(
-                (text(f.get("name")), text(f.get("filename")), whole(f.get("line"), 0))
-                for f in frames[:FRAMES_MAX]
-                if isinstance(f, dict)
-            )
-            known = self.known_stacks[id(frames)] = index(self.stacks, lines)
-        return known
+        alike = self.known_stacks.setdefault((len(frames), id(frames[0]), id(frames[-1])), [])
+        for other, known in alike:
+            if frames == other:
+                return known
+        lines = tuple(
+            (text(f.get("name")), text(f.get("filename")), whole(f.get("line"), 0))
+            for f in frames[:FRAMES_MAX]
+            if isinstance(f, dict)
+        )
+        alike.append((frames, index(self.stacks, lines)))
+        return alike[-1][1]
 
 
 def index(table: dict[Any, int], value: Any) -> int:
     return table.setdefault(value, len(table))
 
 
-def whole_column(entries: Sequence[dict[Any, Any]], key: str, otherwise: int) -> "array.array[int]":
+def once_each(convert: Callable[[Any], Converted], values: Sequence[Any]) -> Sequence[Converted]:
+    """Each value converted, and equal ones only once, where they can be compared by hash."""
+    try:
+        known = {value: convert(value) for value in dict.fromkeys(values)}
+        return [known[value] for value in values]
+    except TypeError:
+        return [convert(value) for value in values]
+
+
+def named(value: Any) -> tuple[str, str, int]:
+    """`<backend>:<op>[ a->b| a<-b]` as (backend, op, other end's rank in the group or -1)."""
+    profiling_name = text(value)
+    backend, found, rest = profiling_name.rpartition(":")
+    op, _, ends = (rest if found else profiling_name).partition(" ")
+    other = ends.replace("<-", " ").replace("->", " ").split()
+    return backend, op, int(other[1]) if len(other) == 2 and other[1].isdecimal() else -1
+
+
+def state(value: Any) -> int:
+    return STATES.get(text(value), 0)
+
+
+def by_key(entries: Sequence[dict[Any, Any]]) -> dict[str, Sequence[Any]]:
+    """Key → its values, None where an entry has none; each entry is visited once."""
+    first = entries[0] if entries else {}
+    keys = [key for key in KEYS if key in first]
+    if len(keys) < 2:
+        return {key: [entry.get(key) for entry in entries] for key in KEYS}
+    try:
+        found = dict(zip(keys, zip(*map(itemgetter(*keys), entries), strict=True), strict=True))
+    except KeyError:
+        return {key: [entry.get(key) for entry in entries] for key in KEYS}
+    others = KEYS - found.keys()
+    absent = [None] * len(entries)
+    if any(any(map(contains, entries, repeat(other))) for other in others):
+        return found | {key: [entry.get(key) for entry in entries] for key in others}
+    return found | dict.fromkeys(others, absent)
+
+
+def whole_column(values: Sequence[Any], otherwise: int) -> "array.array[int]":
     """One column; the slow way only where a value is missing or written as text."""
-    values: list[Any] = [entry.get(key) for entry in entries]
     try:
         return array.array("q", values)
     except TypeError:
-        return array.array("q", [whole(value, otherwise) for value in values])
+        return array.array("q", once_each(lambda value: whole(value, otherwise), values))
 
 
 def microseconds(value: Any) -> int:
@@ -178,14 +229,9 @@ def group_name(value: Any, pg_id: int) -> tuple[str, str]:
     return (text(value) or str(pg_id), "")
 
 
-def call(op: str, entry: dict[Any, Any]) -> tuple[Any, ...]:
-    return (
-        op,
-        sizes(entry.get("input_sizes")),
-        sizes(entry.get("output_sizes")),
-        dtypes(entry.get("input_dtypes")),
-        dtypes(entry.get("output_dtypes")),
-    )
+def call(parts: tuple[Any, ...]) -> tuple[Any, ...]:
+    op, inputs, outputs, input_dtypes, output_dtypes = parts
+    return op, sizes(inputs), sizes(outputs), dtypes(input_dtypes), dtypes(output_dtypes)
 
 
 def sizes(value: Any) -> tuple[tuple[int, ...], ...]:

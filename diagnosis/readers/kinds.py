@@ -4,6 +4,7 @@ import re
 
 from diagnosis.core.evidence import Evidence
 from diagnosis.core.words import EvidenceKind
+from diagnosis.readers.proxy_trace import looks_like_proxy_trace
 
 #: How much of the head is looked at, in bytes.
 HEAD_BYTES = 64 * 1024
@@ -17,6 +18,22 @@ _PLACEMENT_JSON = re.compile(rb'^\s*\[\s*(?:\]|\{[^{}]*"(?:rank|host)"\s*:)', re
 _TOPOLOGY_JSON = re.compile(rb'^\s*\{\s*"(?:hosts|links)"\s*:\s*\[', re.DOTALL)
 _ARCHIVES = {b"PK\x03\x04": "zip", b"7z\xbc\xaf": "7z", b"\xfd7zXZ": "xz", b"BZh": "bzip2"}
 _TAR_MAGIC, _TAR_MAGIC_AT = b"ustar", 257
+#: The first record of each source of counters; the readers of `counter_sources` say whose.
+_COUNTER_LINES = re.compile(
+    rb'\s*\{(?=[^\n]{0,4096}"comm"\s*:)(?=[^\n]{0,4096}"rank"\s*:)(?=[^\n]{0,4096}"(?:cl|wr|wc)"\s*:)'
+)
+_INSPECTOR = re.compile(rb'\s*\{(?=[^\n]{0,4096}"header"\s*:)[^\n]{0,8192}?"(?:coll|p2p)_perf"\s*:')
+_PROFILER = re.compile(
+    rb'\s*\[?\s*\{(?=[^\n]{0,4096}"ph"\s*:)[^\n]{0,4096}?"cat"\s*:\s*'
+    rb'"(?:GROUP|COLL|P2P|PROXY|NET|GPU|KERNEL_LAUNCH|CE_)[A-Z_]*"'
+)
+_RAS_JSON = re.compile(rb'\s*\{.{0,4096}?"communicators(?:_count)?"\s*:', re.DOTALL)
+_COUNTERS = (_COUNTER_LINES, _INSPECTOR, _PROFILER, _RAS_JSON)
+_BY_HEAD = (
+    (EvidenceKind.PLACEMENT, _PLACEMENT_JSON),
+    (EvidenceKind.TOPOLOGY, _TOPOLOGY_JSON),
+    (EvidenceKind.FLIGHT_RECORDER, _FLIGHT_RECORDER_JSON),
+)
 _TEXT_CONTROLS = frozenset(b"\t\n\r\x0b\x0c\x1b\x08\x07")
 
 
@@ -36,12 +53,11 @@ def kind_of_head(head: bytes) -> EvidenceKind:
         return EvidenceKind.EMPTY
     if head.startswith(_PICKLE_PROTO):
         return EvidenceKind.FLIGHT_RECORDER
-    if _PLACEMENT_JSON.match(head):
-        return EvidenceKind.PLACEMENT
-    if _TOPOLOGY_JSON.match(head):
-        return EvidenceKind.TOPOLOGY
-    if _FLIGHT_RECORDER_JSON.match(head):
-        return EvidenceKind.FLIGHT_RECORDER
+    if counters_of(head):
+        return EvidenceKind.COUNTERS
+    for kind, pattern in _BY_HEAD:
+        if pattern.match(head):
+            return kind
     return EvidenceKind.LOG if _looks_like_text(head) else EvidenceKind.UNKNOWN
 
 
@@ -55,6 +71,15 @@ def why_unknown(head: bytes) -> str:
     if any(half and half.count(0) > 0.8 * len(half) for half in (head[:512:2], head[1:512:2])):
         return "text in UTF-16 without its mark, or binary data: save it as UTF-8 if it is a log"
     return "binary data of a kind that Aegis does not read"
+
+
+def counters_of(head: bytes) -> str:
+    """Which source of counters a file with this head is of; empty for none."""
+    named = zip(("lines", "inspector", "profiler", "ras"), _COUNTERS, strict=True)
+    found = next((name for name, pattern in named if pattern.match(head)), "")
+    if found:
+        return found
+    return "proxy" if any(map(looks_like_proxy_trace, head.splitlines()[:200])) else ""
 
 
 def _looks_like_text(head: bytes) -> bool:

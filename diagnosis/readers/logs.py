@@ -7,8 +7,15 @@ lines in much text scans `read_blocks` and cuts records with `span_at` and `reco
 from collections.abc import Iterator
 
 from diagnosis.core.evidence import Evidence
-from diagnosis.readers.logs_blocks import BLOCK_BYTES, Block, Line, read_blocks
-from diagnosis.readers.logs_records import Record, record_of, records_in, span_at, stamp_before
+from diagnosis.readers.logs_blocks import BLOCK_BYTES, Block, Line, parsed_line, read_blocks
+from diagnosis.readers.logs_records import (
+    TIME_LOOK_BACK,
+    Record,
+    record_of,
+    records_in,
+    span_at,
+    stamp_before,
+)
 from diagnosis.readers.logs_times import Stamp
 
 __all__ = [
@@ -16,6 +23,7 @@ __all__ = [
     "Line",
     "Record",
     "last_stamp",
+    "parsed_line",
     "read_blocks",
     "read_records",
     "record_of",
@@ -39,4 +47,8 @@ def read_records(evidence: Evidence, block_bytes: int = BLOCK_BYTES) -> Iterator
 
 def last_stamp(block: Block) -> Stamp | None:
     """The last stamp that the block's lines carry, as far back as a line would inherit it."""
-    return stamp_before(block, len(block))
+    for start in block.starts_before(len(block.text), TIME_LOOK_BACK):
+        stamp = block.line_at(start).head.stamp
+        if stamp is not None:
+            return stamp
+    return None

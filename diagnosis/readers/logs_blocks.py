@@ -27,6 +27,7 @@ _COLOUR = re.compile(
     rb"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b\n\r]*(?:\x07|\x1b\\)|[@-Z\\^_])|\x1b"
 )
 #: Colour codes whose escape character was lost on the way (`[36m(raylet)[0m`).
+_BARE_COLOUR_CORE = re.compile(r"\[\d{1,3}(?:;\d{1,3})*m")
 _BARE_COLOUR = re.compile(r"\^?\[\d{1,3}(?:;\d{1,3})*m")
 
 
@@ -34,25 +35,32 @@ _BARE_COLOUR = re.compile(r"\^?\[\d{1,3}(?:;\d{1,3})*m")
 class Block:
     """Whole lines of one file.
 
-    `first_number`: number of the first line, from 1; `first_offset`: its byte in the file.
-    `numbers` and `offsets` hold a value per line where cleaning moved things, else None; `heads`
-    what the JSON around each message told.
+    `first_number`: number of the first line, from 1; `first_offset`: its byte in the file. `raw` is
+    the text before cleaning where that moved things, `widths` how many bytes each of its lines
+    takes in the file where that is not its length; `heads` what the JSON around each message told.
+    Where lines stand in the file is worked out when someone asks: most blocks hold nothing of
+    interest.
     """
 
     text: bytes
     first_number: int
     first_offset: int
-    numbers: "np.ndarray | None" = None
-    offsets: "np.ndarray | None" = None
+    raw: bytes | None = None
+    widths: "np.ndarray | None" = None
+    origins: list[int] | None = None
     heads: list[Head] | None = None
     _parsed: dict[int, "Line"] = field(default_factory=dict)
 
     @cached_property
     def starts(self) -> "np.ndarray":
         """Where each line begins in `text`."""
-        breaks = np.flatnonzero(np.frombuffer(self.text, np.uint8) == 10)
-        starts = np.concatenate(([0], breaks + 1))
-        return starts[:-1] if self.text.endswith(b"\n") else starts
+        return _starts(self.text, _breaks(self.text, b"\n"))
+
+    @property
+    def lines_of_file(self) -> int:
+        """How many lines of the file it holds, without splitting it."""
+        data = self.text if self.raw is None else self.raw
+        return line_feeds(data) + (not data.endswith(b"\n"))
 
     def __len__(self) -> int:
         return len(self.starts) if self.text else 0
@@ -62,37 +70,107 @@ class Block:
         return int(np.searchsorted(self.starts, position, side="right")) - 1
 
     def number(self, index: int) -> int:
-        return int(self.numbers[index]) if self.numbers is not None else self.first_number + index
+        """The number of a line in the file, from 1."""
+        return self.first_number + int(self._lines_of_file[self._origin(index)])
 
     def offset(self, index: int) -> int:
-        if self.offsets is not None:
-            return int(self.offsets[index])
-        return self.first_offset + int(self.starts[index])
+        """The byte of the file at which a line begins."""
+        origin = self._origin(index)
+        if self.widths is not None:
+            before = int(self._lines_of_file[origin])
+            return self.first_offset + int(self.widths[:before].sum())
+        return self.first_offset + int(self._starts_in_file[origin])
+
+    def _origin(self, index: int) -> int:
+        return index if self.origins is None else self.origins[index]
+
+    @cached_property
+    def _starts_in_file(self) -> "np.ndarray":
+        """Where each line of the cleaned text began before it was cleaned."""
+        if self.raw is None:
+            return self.starts
+        return _starts(self.raw, _breaks(self.raw, b"\n\r"))
+
+    @cached_property
+    def _lines_of_file(self) -> "np.ndarray":
+        """How many lines of the file stand before each line of the text."""
+        if self.raw is None or b"\r" not in self.raw:
+            return np.arange(len(self._starts_in_file))
+        feeds = _breaks(self.raw, b"\n")
+        return np.searchsorted(feeds, self._starts_in_file)
 
     def line(self, index: int) -> "Line":
         """The line as text with its prefixes parsed."""
-        if index not in self._parsed:
-            start = int(self.starts[index])
-            end = self.text.find(b"\n", start, start + MAX_LINE_BYTES)
-            raw = self.text[start : end if end >= 0 else start + MAX_LINE_BYTES]
-            text = _BARE_COLOUR.sub("", _as_text(raw))
-            head = parse_head(text)
+        return self.line_at(int(self.starts[index]))
+
+    def line_at(self, start: int) -> "Line":
+        """The line that begins at byte `start` of `text`."""
+        line = self._parsed.get(start)
+        if line is None:
+            line = parsed_line(self.bytes_at(start))
             if self.heads is not None:
-                head = merged(self.heads[index], head)
-            self._parsed[index] = Line(text, head)
-        return self._parsed[index]
+                head = merged(self.heads[self.index_at(start)], line.head)
+                line = Line(line.text, head, line.data)
+            self._parsed[start] = line
+        return line
+
+    def bytes_at(self, start: int) -> bytes:
+        """The bytes of the line that begins at byte `start`, up to MAX_LINE_BYTES."""
+        end = self.text.find(b"\n", start, start + MAX_LINE_BYTES)
+        return self.text[start : end if end >= 0 else start + MAX_LINE_BYTES]
+
+    def starts_before(self, start: int, most: int) -> Iterator[int]:
+        """Starts of up to `most` lines before byte `start`, the nearest first."""
+        for _ in range(most):
+            if start <= 0:
+                return
+            start = self.text.rfind(b"\n", 0, start - 1) + 1
+            yield start
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line as text, and what stands before its message."""
+    """One line as text, and what stands before its message; `data` is the text in UTF-8."""
 
     text: str
     head: Head
+    data: bytes
 
     @property
     def message(self) -> str:
         return self.text[self.head.end :]
+
+    @property
+    def message_data(self) -> bytes:
+        """The message in UTF-8."""
+        if len(self.data) == len(self.text):
+            return self.data[self.head.end :]
+        return self.message.encode()
+
+
+def parsed_line(raw: bytes) -> Line:
+    """A line's bytes as text with its prefixes parsed."""
+    text = _as_text(raw)
+    if _BARE_COLOUR_CORE.search(text):
+        text = _BARE_COLOUR.sub("", text)
+    data = raw if text.isascii() and len(text) == len(raw) else text.encode()
+    return Line(text, parse_head(text), data)
+
+
+def _breaks(data: bytes, ends: bytes) -> "np.ndarray":
+    """Positions of line ends; a carriage return right before a line feed is no end by itself."""
+    raw = np.frombuffer(data, np.uint8)
+    feeds = raw == 10
+    if b"\r" not in ends or b"\r" not in data:
+        return np.flatnonzero(feeds)
+    returns = raw == 13
+    returns[:-1] &= ~feeds[1:]
+    return np.flatnonzero(feeds | returns)
+
+
+def _starts(data: bytes, breaks: "np.ndarray") -> "np.ndarray":
+    starts = np.concatenate(([0], breaks + 1))
+    return starts[:-1] if len(breaks) and breaks[-1] == len(data) - 1 else starts
 
 
 def _as_text(raw: bytes) -> str:
@@ -112,8 +190,13 @@ def read_blocks(stream: BinaryIO, block_bytes: int = BLOCK_BYTES) -> Iterator[Bl
         widths = widths_in(data, encoding) if encoding else None
         block = _block(data, number, offset, widths)
         yield _unwrapped(block) if json_lines else block
-        number += data.count(b"\n")
+        number += line_feeds(data)
         offset += int(widths.sum()) if widths is not None else len(data)
+
+
+def line_feeds(data: bytes) -> int:
+    """How many line feeds there are; some times quicker than `bytes.count`."""
+    return int(np.count_nonzero(np.frombuffer(data, np.uint8) == 10))
 
 
 def _whole_lines(chunks: Iterator[bytes], block_bytes: int) -> Iterator[bytes]:
@@ -132,26 +215,21 @@ def _whole_lines(chunks: Iterator[bytes], block_bytes: int) -> Iterator[bytes]:
 
 
 def _block(data: bytes, number: int, offset: int, widths: "np.ndarray | None") -> Block:
-    """A block of `data`, with numbers and offsets of their own where cleaning moves things."""
-    if widths is None and b"\r" not in data and b"\x1b" not in data:
-        return Block(data, number, offset)
-    raw = np.frombuffer(data, np.uint8)
-    feeds = raw == 10
-    returns = raw == 13
-    returns[:-1] &= ~feeds[1:]
-    breaks = np.flatnonzero(feeds | returns)
-    starts = np.concatenate(([0], breaks + 1))
-    if len(breaks) and breaks[-1] == len(raw) - 1:
-        starts = starts[:-1]
-    line_of = np.concatenate(([0], np.cumsum(feeds)))[starts]
-    if widths is None:
-        offsets = offset + starts
-    else:
-        offsets = offset + np.concatenate(([0], np.cumsum(widths)))[line_of]
-    text = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    """A block of `data` cleaned: single line feeds at line ends, no colours."""
+    text = data
+    if b"\r" in text:
+        if _has_windows_ends(text):
+            text = text.replace(b"\r\n", b"\n")
+        text = text.replace(b"\r", b"\n")
     if b"\x1b" in text:
         text = _COLOUR.sub(b"", text)
-    return Block(text, number, offset, number + line_of, offsets)
+    return Block(text, number, offset, None if text is data else data, widths)
+
+
+def _has_windows_ends(data: bytes) -> bool:
+    """Is there `\\r\\n`? In text full of progress bars this is quicker than `in`."""
+    raw = np.frombuffer(data, np.uint8)
+    return bool(((raw[:-1] == 13) & (raw[1:] == 10)).any())
 
 
 def _unwrapped(block: Block) -> Block:
@@ -159,15 +237,14 @@ def _unwrapped(block: Block) -> Block:
     lines: list[bytes] = []
     origins: list[int] = []
     heads: list[Head] = []
-    for index in range(len(block)):
-        start = int(block.starts[index])
-        end = block.text.find(b"\n", start)
-        head, message = unwrap(block.text[start : end if end >= 0 else len(block.text)])
+    for index, raw in enumerate(block.text.removesuffix(b"\n").split(b"\n")):
+        head, message = unwrap(raw)
         for part in message.split(b"\n"):
             lines.append(part)
             origins.append(index)
             heads.append(head)
-    numbers = np.array([block.number(index) for index in origins], np.int64)
-    offsets = np.array([block.offset(index) for index in origins], np.int64)
     text = b"".join(line + b"\n" for line in lines)
-    return Block(text, block.first_number, block.first_offset, numbers, offsets, heads)
+    raw_text = block.text if block.raw is None else block.raw
+    return Block(
+        text, block.first_number, block.first_offset, raw_text, block.widths, origins, heads
+    )

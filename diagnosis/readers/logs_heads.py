@@ -5,21 +5,20 @@ container runtimes, syslog, NCCL); they are peeled off from the left, one at a t
 """
 
 import re
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from diagnosis.readers.logs_prefixes import Draft, peel
 from diagnosis.readers.logs_times import Stamp, finer, stamp_at
+
+_BLANKS = frozenset(" \t")
 
 #: How many prefixes are peeled off at most.
 MAX_PREFIXES = 12
 
 _GLOG_TAIL = re.compile(r"\s*(?:\d+ )?[\w./<>-]+:\d+\]")
-#: What a timestamp can begin with.
-_STAMP_STARTS = frozenset("[<0123456789IWEFDMTSJAONmk")
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(NamedTuple):
     """What a line says of itself before its message.
 
     `rank` is global; `local_rank` counts within the host (torchrun's `[default3]:`); `group_rank`
@@ -56,7 +55,9 @@ def parse_head(line: str) -> Head:
     draft = Draft()
     position = 0
     for _ in range(MAX_PREFIXES):
-        start = _past_blanks(line, position)
+        start = position
+        while line[start : start + 1] in _BLANKS:
+            start += 1
         end = _take_stamp(line, start, draft) or peel(line, start, draft)
         if end is None:
             break
@@ -64,32 +65,25 @@ def parse_head(line: str) -> Head:
         position = end
     if not draft.prefixes:
         return NO_HEAD
+    end = position + 1 if line[position : position + 1] == " " else position
     return Head(
-        end=position + (1 if line[position : position + 1] == " " else 0),
-        prefixes=draft.prefixes,
-        stamp=draft.stamp,
-        host=draft.host,
-        outer_host=draft.outer_host,
-        rank=draft.rank,
-        local_rank=draft.local_rank,
-        group_rank=draft.group_rank,
-        default_group=draft.default_group,
-        task=draft.task,
-        pid=draft.pid,
-        program=draft.program,
+        end,
+        draft.prefixes,
+        draft.stamp,
+        draft.host,
+        draft.outer_host,
+        draft.rank,
+        draft.local_rank,
+        draft.group_rank,
+        draft.default_group,
+        draft.task,
+        draft.pid,
+        draft.program,
     )
-
-
-def _past_blanks(line: str, position: int) -> int:
-    while position < len(line) and line[position] in " \t":
-        position += 1
-    return position
 
 
 def _take_stamp(line: str, start: int, draft: Draft) -> int | None:
     """A timestamp, with what follows a glog stamp: thread, file and line, up to the bracket."""
-    if line[start : start + 1] not in _STAMP_STARTS:
-        return None
     found = stamp_at(line, start)
     if found is None:
         return None
@@ -106,8 +100,7 @@ def merged(outer: Head, inner: Head) -> Head:
     stamp = inner.stamp
     if outer.stamp is not None:
         stamp = outer.stamp if stamp is None else finer(outer.stamp, stamp)
-    return replace(
-        inner,
+    return inner._replace(
         prefixes=inner.prefixes + outer.prefixes,
         stamp=stamp,
         outer_host=inner.outer_host or outer.outer_host,

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from diagnosis.readers.logs_times import Stamp
 
@@ -199,16 +200,33 @@ _WORD = (
 )
 
 
-def _compiled(rows: tuple[tuple[str, _Taker], ...]) -> tuple[tuple[re.Pattern[str], _Taker], ...]:
-    return tuple((re.compile(pattern), taker) for pattern, taker in rows)
+_GROUP_NAME = re.compile(r"\(\?P<\w+>")
+
+
+@dataclass(frozen=True, slots=True)
+class _Family:
+    """The prefixes that can begin with one kind of character.
+
+    `any` matches where one of them does: most lines have none, which one look tells.
+    """
+
+    any: re.Pattern[str]
+    each: tuple[tuple[re.Pattern[str], _Taker], ...]
+
+
+def _family(rows: tuple[tuple[str, _Taker], ...]) -> _Family:
+    nameless = "|".join(f"(?:{_GROUP_NAME.sub('(?:', pattern)})" for pattern, _ in rows)
+    return _Family(
+        re.compile(nameless), tuple((re.compile(pattern), taker) for pattern, taker in rows)
+    )
 
 
 _BY_FIRST = {
-    "[": _compiled(_BRACKET),
-    "(": _compiled(_PAREN),
-    "<": _compiled(_ANGLE),
-    "0": _compiled(_DIGIT_ONLY + _WORD),
-    "a": _compiled(_WORD),
+    "[": _family(_BRACKET),
+    "(": _family(_PAREN),
+    "<": _family(_ANGLE),
+    "0": _family(_DIGIT_ONLY + _WORD),
+    "a": _family(_WORD),
 }
 
 
@@ -216,7 +234,10 @@ def peel(line: str, start: int, draft: Draft) -> int | None:
     """Take the prefix that begins at `start` into `draft`; where it ends, or None for none."""
     first = line[start : start + 1]
     kind = "0" if first.isdigit() else "a" if first.isalpha() else first
-    for pattern, taker in _BY_FIRST.get(kind, ()):
+    family = _BY_FIRST.get(kind)
+    if family is None or family.any.match(line, start) is None:
+        return None
+    for pattern, taker in family.each:
         found = pattern.match(line, start)
         if found is not None and taker(found, draft):
             draft.stamp_text = ""

@@ -12,6 +12,9 @@ from diagnosis.readers.logs_times import Clock, Stamp
 MAX_RECORD_LINES = 120
 MAX_RECORD_CHARS = 20_000
 
+#: How far back indented lines are taken into a record that has no traceback's head.
+HEADLESS_LINES = 16
+
 #: How far back a line without time looks for one.
 TIME_LOOK_BACK = 200
 
@@ -96,7 +99,8 @@ def _first_headed(block: Block, index: int) -> int:
     line, start = block.line(index), index
     if not _is_indented(line) and not _EXCEPTION.match(line.message):
         return index
-    for earlier in range(index - 1, max(-1, index - MAX_RECORD_LINES), -1):
+    reach = MAX_RECORD_LINES if _has_traceback_before(block, index) else HEADLESS_LINES
+    for earlier in range(index - 1, max(-1, index - reach), -1):
         other = block.line(earlier)
         if not other.head.prefixes or not _same_source(line.head, other.head):
             continue
@@ -106,6 +110,12 @@ def _first_headed(block: Block, index: int) -> int:
             return earlier if _is_indented(block.line(start)) else start
         start = earlier
     return start
+
+
+def _has_traceback_before(block: Block, index: int) -> bool:
+    """Does a traceback begin somewhere in reach? Most lines are told so without looking closer."""
+    reach = int(block.starts[max(0, index - MAX_RECORD_LINES)])
+    return block.text.find(TRACEBACK.encode(), reach, int(block.starts[index])) >= 0
 
 
 def _first_bare(block: Block, index: int) -> int:

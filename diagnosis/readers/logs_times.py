@@ -11,7 +11,9 @@ from calendar import timegm
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from time import gmtime
+from typing import NamedTuple
 
 #: Stands in for a year that a stamp does not tell: a leap year, so that 29 February exists.
 UNKNOWN_YEAR = 2000
@@ -42,8 +44,7 @@ class Clock(StrEnum):
     NONE = "none"
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
+class Stamp(NamedTuple):
     """A parsed timestamp.
 
     `time`: seconds since the epoch, UTC where no zone is told; of year `UNKNOWN_YEAR` for
@@ -77,11 +78,18 @@ def _calendar(found: re.Match[str]) -> Stamp | None:
     hour, minute, second = int(groups["h"]), int(groups["mi"]), int(groups["s"] or 0)
     if not (1 <= month <= 12 and 1 <= day <= 31 and hour < 24 and minute < 60 and second < 61):
         return None
-    when: float = timegm((int(year or UNKNOWN_YEAR), month, day, hour, minute, second))
+    when: float = _day(int(year or UNKNOWN_YEAR), month, day)
+    when += hour * 3600 + minute * 60 + second
     when += float(f"0.{groups['f']}") if groups.get("f") else 0.0
     zone = (groups.get("z") or "").strip()
     when -= _zone_seconds(zone)
     return Stamp(when, _clock(year, zone), 1.0 if groups["s"] else 60.0)
+
+
+@lru_cache(maxsize=256)
+def _day(year: int, month: int, day: int) -> int:
+    """Seconds from the epoch to the beginning of a day."""
+    return timegm((year, month, day, 0, 0, 0))
 
 
 def _clock(year: str | None, zone: str) -> Clock:
@@ -106,34 +114,69 @@ def _epoch(found: re.Match[str]) -> Stamp:
     return Stamp(float(found["epoch"]), Clock.ZONED, 1.0)
 
 
-_GRAMMARS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Stamp | None]], ...] = tuple(
-    (re.compile(grammar), build)
-    for grammar, build in (
-        (rf"\[?{_DATE}[T _]\s?{_TIME}{_ZONE}\]?", _calendar),
-        (rf"{_WEEKDAY} {_DATE} {_TIME}{_ZONE}", _calendar),
-        (r"(?:<\d+>)?(?:\w+\s*:\w+\s*: )?\[\s*(?P<up>\d+\.\d{3,6})\](?=\s|$)", _uptime),
+_DAY_NAMES = "Mo|Tu|We|Th|Fr|Sa|Su"
+_MONTH_NAMES = "Ja|Fe|Ma|Ap|Ju|Au|Se|Oc|No|De"
+
+
+@dataclass(frozen=True, slots=True)
+class _Grammar:
+    """One way to write a timestamp; `begins` matches the two characters that it can begin with."""
+
+    begins: re.Pattern[str]
+    whole: re.Pattern[str]
+    build: Callable[[re.Match[str]], Stamp | None]
+
+
+_GRAMMARS: tuple[_Grammar, ...] = tuple(
+    _Grammar(re.compile(begins), re.compile(grammar), build)
+    for begins, grammar, build in (
+        (r"\[?[12]", rf"\[?{_DATE}[T _]\s?{_TIME}{_ZONE}\]?", _calendar),
+        (_DAY_NAMES, rf"{_WEEKDAY} {_DATE} {_TIME}{_ZONE}", _calendar),
         (
+            r"<\d|\[[\s\d]|ke|us|da|ma",
+            r"(?:<\d+>)?(?:\w+\s*:\w+\s*: )?\[\s*(?P<up>\d+\.\d{3,6})\](?=\s|$)",
+            _uptime,
+        ),
+        (
+            rf"\[[A-Z]|{_DAY_NAMES}|{_MONTH_NAMES}",
             rf"\[?(?:{_WEEKDAY} )?{_NAMED_MONTH}\s+(?P<d>\d{{1,2}}) {_TIME} (?P<y>\d{{4}})\]?",
             _calendar,
         ),
-        (rf"\[{_NAMED_MONTH} (?P<d>\d{{1,2}}) (?P<y>\d{{4}}) {_TIME}\]", _calendar),
-        (rf"(?P<y>\d{{4}}) {_NAMED_MONTH}\s+(?P<d>\d{{1,2}}) {_TIME}", _calendar),
-        (rf"(?:<\d+>)?{_NAMED_MONTH}\s+(?P<d>\d{{1,2}}) {_TIME}", _calendar),
-        (rf"\[?[IWEFD](?P<mo>\d{{1,2}})(?P<d>\d\d) {_TIME}", _calendar),
-        (rf"\[?(?P<d>\d\d)/{_NAMED_MONTH}/(?P<y>\d{{4}}):{_TIME}{_ZONE}\]?", _calendar),
-        (rf"(?P<mo>\d\d)/(?P<d>\d\d)/(?P<y>\d{{4}}) (?:\| )?{_TIME}", _calendar),
-        (rf"(?P<mo>\d\d)-(?P<d>\d\d) {_TIME}", _calendar),
-        (r"(?P<epoch>1[5-9]\d{8}\.\d{1,6})(?=[\s:]|$)", _epoch),
+        (r"\[[A-Z]", rf"\[{_NAMED_MONTH} (?P<d>\d{{1,2}}) (?P<y>\d{{4}}) {_TIME}\]", _calendar),
+        (r"\d\d", rf"(?P<y>\d{{4}}) {_NAMED_MONTH}\s+(?P<d>\d{{1,2}}) {_TIME}", _calendar),
+        (
+            rf"<\d|{_MONTH_NAMES}",
+            rf"(?:<\d+>)?{_NAMED_MONTH}\s+(?P<d>\d{{1,2}}) {_TIME}",
+            _calendar,
+        ),
+        (
+            r"\[[IWEFD]|[IWEFD]\d",
+            rf"\[?[IWEFD](?P<mo>\d{{1,2}})(?P<d>\d\d) {_TIME}",
+            _calendar,
+        ),
+        (
+            r"\[?\d",
+            rf"\[?(?P<d>\d\d)/{_NAMED_MONTH}/(?P<y>\d{{4}}):{_TIME}{_ZONE}\]?",
+            _calendar,
+        ),
+        (r"\d\d", rf"(?P<mo>\d\d)/(?P<d>\d\d)/(?P<y>\d{{4}}) (?:\| )?{_TIME}", _calendar),
+        (r"\d\d", rf"(?P<mo>\d\d)-(?P<d>\d\d) {_TIME}", _calendar),
+        (r"1[5-9]", r"(?P<epoch>1[5-9]\d{8}\.\d{1,6})(?=[\s:]|$)", _epoch),
     )
 )
 
 
+@lru_cache(maxsize=4096)
+def _grammars_for(two: str) -> tuple[_Grammar, ...]:
+    return tuple(grammar for grammar in _GRAMMARS if grammar.begins.match(two))
+
+
 def stamp_at(text: str, position: int = 0) -> tuple[Stamp, int] | None:
     """The timestamp that begins at `position` and where it ends, or None."""
-    for grammar, build in _GRAMMARS:
-        found = grammar.match(text, position)
+    for grammar in _grammars_for(text[position : position + 2]):
+        found = grammar.whole.match(text, position)
         if found is not None:
-            stamp = build(found)
+            stamp = grammar.build(found)
             if stamp is not None:
                 return stamp, found.end()
     return None

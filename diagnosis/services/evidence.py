@@ -17,7 +17,7 @@ def evidence_of(incident: models.Incident) -> Mapping[str, tuple[models.Evidence
     findings lead back to the right one.
     """
     found: dict[str, tuple[models.Evidence, Evidence]] = {}
-    for record in selectors.evidence_of(incident):
+    for record in selectors.evidence_in_use(incident):
         name, copy = record.name, 1
         while name in found:
             copy += 1

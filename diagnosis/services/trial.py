@@ -151,10 +151,8 @@ def _verdict(candidate: _Candidate, match: Match | None, hit: _Hit | None) -> tu
 
 
 def _rivals(match: Match) -> str:
-    """Of several that match, why the best wins."""
-    if not match.also:
-        return ""
-    return f"; above {', '.join(match.also)} by its priority {match.signature.priority}"
+    """Which signature of the others takes the line."""
+    return f"; {match.signature.code} does, at priority {match.signature.priority}"
 
 
 def _reason(first: Signature, second: Signature) -> str:

@@ -1,11 +1,12 @@
 """From a situation to its incident: opened once, brought up to date, closed when it has passed."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.db import transaction
+from django.utils import timezone
 
 from diagnosis.core.diagnosis import Suspect
 from diagnosis.core.words import IncidentKind, Role
@@ -15,14 +16,17 @@ from diagnosis.services.watch_situation import Situation
 from incidents import models, selectors
 from incidents.choices import IncidentKind as RecordedKind
 from incidents.choices import Resolution, Severity
+from incidents.hostnames import normalise_host
 from incidents.roles import Actor
 from incidents.services import diagnoses
-from incidents.services.incidents import resolve
+from incidents.services.incidents import add_note, reopen, resolve
 from incidents.services.opening import graver_kind, open_incident
 
 WATCH = Actor.system("the watch")
 #: Trouble that is gone for so long has passed; a slowdown's size is told anew from this change on.
 CALM = timedelta(seconds=60)
+#: Trouble of the same hosts within so long is the same trouble.
+COMES_BACK = timedelta(minutes=30)
 NEW_SIZE = 0.1
 
 
@@ -107,8 +111,8 @@ def _opened(attempt: models.Attempt, situation: Situation) -> models.Incident:
     All trouble of an attempt at one time is one incident: a slowdown grows into a hang.
     """
     models.Attempt.objects.select_for_update().get(pk=attempt.pk)
-    known = selectors.open_incidents_of(attempt).first()
     hosts = {item.target.host for item in _suspects(situation) if item.target.host}
+    known = selectors.open_incidents_of(attempt).first() or _come_back(attempt, hosts)
     incident, _ = open_incident(
         actor=WATCH,
         title=_title(attempt, situation),
@@ -121,6 +125,20 @@ def _opened(attempt: models.Attempt, situation: Situation) -> models.Incident:
         onset_at=_instant(situation.onset),
     )
     return incident
+
+
+def _come_back(attempt: models.Attempt, hosts: Collection[str]) -> models.Incident | None:
+    """The incident of the same hosts that recovered just now, open again; None where none did."""
+    since = timezone.now() - COMES_BACK
+    recovered = attempt.incidents.filter(
+        source="watch", resolution=Resolution.RECOVERED, resolved_at__gte=since
+    )
+    names = {normalise_host(host) for host in hosts}
+    for incident in recovered.order_by("-resolved_at"):
+        before = set(incident.hosts.values_list("normalised_name", flat=True))
+        if names & before or (not names and not before):
+            return reopen(actor=WATCH, incident=incident, note="The same trouble came back.")
+    return None
 
 
 def _suspects(situation: Situation) -> list[Suspect]:
@@ -176,7 +194,8 @@ def _store(incident: models.Incident, situation: Situation, owner: str) -> None:
 def _calm(watch: JobWatch, cause: Cause, situation: Situation, now: datetime) -> None:
     """Closes the incident once its trouble has been seen to be gone for a while.
 
-    What cannot be seen is not over: a silent source or reports that stopped close nothing.
+    What cannot be seen is not over: a silent source or reports that stopped close nothing. What
+    someone else opened is theirs to close; the watch leaves a note.
     """
     if not _sees(cause, situation):
         watch.cause = asdict(replace(cause, calm_since=None))
@@ -190,7 +209,10 @@ def _calm(watch: JobWatch, cause: Cause, situation: Situation, now: datetime) ->
         since = datetime.fromtimestamp(calm_since, UTC)
         did = "The job moves again" if cause.kind == "hang" else "The job is back at its usual pace"
         note = f"{did}, as the watch sees it since {since:%Y-%m-%d %H:%M:%S} UTC."
-        resolve(actor=WATCH, incident=incident, resolution=Resolution.RECOVERED, note=note)
+        if incident.source == "watch":
+            resolve(actor=WATCH, incident=incident, resolution=Resolution.RECOVERED, note=note)
+        else:
+            add_note(actor=WATCH, incident=incident, text=note)
     watch.incident, watch.cause = None, {}
 
 

@@ -93,7 +93,9 @@ def _hung(
         answer = _with_slow_hosts(answer, slow.diagnosis)
     pictures = dict(slow.pictures) if slow else {}
     if still.progress is not None:
-        pictures["collective_progress"] = progress_picture(still.progress, answer.suspects)
+        pictures["collective_progress"] = progress_picture(
+            still.progress, answer.suspects, answer.verdict.summary
+        )
     return Situation(
         verdict=WatchVerdict.HUNG,
         summary=answer.verdict.summary,

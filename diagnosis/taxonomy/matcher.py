@@ -1,8 +1,8 @@
 """Matching: one pass over a buffer finds the lines that matter, then the best signature of each.
 
-The first step is one RE2 expression of all patterns over whole buffers (measured at some hundred
-MB/s on one core); it can name a line too much, never one too few. Only the lines that it names are
-looked at again, with a set that tells which patterns match, to take the one of highest priority.
+The pass (`scanners`) can name a line too much, never one too few. Only the lines that it names are
+looked at again with RE2, to take the matching signature of highest priority: the answer does not
+depend on the scanner.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +11,8 @@ from typing import Any
 
 import re2
 
-from diagnosis.taxonomy.patterns import as_bytes, combined, compile_re2, options, without_names
+from diagnosis.taxonomy.patterns import LinePattern, as_bytes, options, without_names
+from diagnosis.taxonomy.scanners import Hit, scanner_for
 from diagnosis.taxonomy.signature import Signature
 
 
@@ -20,77 +21,75 @@ class Match:
     """The best signature of a line, with what its named groups caught.
 
     `parts` joins the branches of an alternation: a digit at the end of a group's name is dropped
-    (`dev2` counts as `dev`). `also` holds the codes that matched the line and lost.
+    (`dev2` counts as `dev`).
     """
 
     signature: Signature
     parts: Mapping[str, str]
-    also: tuple[str, ...] = ()
 
 
 class Matcher:
     """Compiled signatures. Building one takes some tens of milliseconds; keep it."""
 
-    def __init__(self, signatures: Sequence[Signature], extra_patterns: Sequence[str] = ()) -> None:
-        """`extra_patterns`: further patterns whose lines `candidates` must name too."""
+    def __init__(
+        self,
+        signatures: Sequence[Signature],
+        extra_patterns: Sequence[str] = (),
+        *,
+        native: bool = False,
+    ) -> None:
+        """`extra_patterns`: further patterns whose lines `hits` must name too.
+
+        `native`: scan with Hyperscan where it can be had, which pays off from about 64 MB of text.
+        """
         self._ranked = sorted(
             signatures, key=lambda one: (-one.priority, -one.severity.weight, one.code)
         )
-        self._extra = tuple(extra_patterns)
-        wanted = [signature.pattern for signature in self._ranked] + list(self._extra)
-        self._any = combined(wanted) if wanted else None
-        self._set = _as_set([signature.pattern for signature in self._ranked])
-        self._compiled: dict[int, Any] = {}
+        patterns = [signature.pattern for signature in self._ranked]
+        self._scanner = scanner_for([*patterns, *extra_patterns], native=native)
+        self._set = _as_set(patterns)
+        self._compiled: dict[int, LinePattern] = {}
+
+    def hits(self, text: bytes) -> Iterator[Hit]:
+        """Lines of `text` that may match something: their starts, and which patterns may."""
+        return self._scanner.hits(text)
+
+    def speaks_of_extras(self, possible: Sequence[int] | None) -> bool | None:
+        """Is one of the extra patterns among those that `hits` told? None where it cannot tell."""
+        return None if possible is None else possible[-1] >= len(self._ranked)
 
     def candidates(self, text: bytes) -> Iterator[int]:
         """Starts of the lines of `text` (broken by `\\n`) that may match something, ascending."""
-        if self._any is None:
-            return
-        position, end = 0, len(text)
-        while position < end:
-            found = self._any.search(text, position)
-            if found is None:
-                return
-            start = text.rfind(b"\n", position, found.start()) + 1 or position
-            yield start
-            line_end = text.find(b"\n", max(start, found.start()))
-            if line_end < 0:
-                return
-            position = line_end + 1
+        return (start for start, _ in self.hits(text))
 
-    def best(self, line: bytes, message: bytes | None = None) -> Match | None:
+    def best(
+        self, line: bytes, message: bytes | None = None, possible: Sequence[int] | None = None
+    ) -> Match | None:
         """The signature of highest priority that matches `line` or its `message`, or None.
 
         `message` is the line without its prefixes (time, host, rank), so that `^` can mean its
         start. Ties go to the severer signature, then to the first code: the answer is stable.
+        `possible`: all patterns that may match, ascending, as `hits` told for exactly these bytes.
         """
         if self._set is None:
             return None
-        found: dict[int, bytes] = {}
-        for text in (line, message):
-            for index in (self._set.Match(text) if text else None) or ():
-                found.setdefault(index, text or line)
-        if not found:
-            return None
-        winner, *others = sorted(found)
-        also = tuple(self._ranked[index].code for index in others)
-        return Match(self._ranked[winner], self._parts(winner, found[winner]), also)
+        texts = (line, message) if message else (line,)
+        if possible is None:
+            possible = sorted({i for text in texts for i in self._set.Match(text) or ()})
+        for index in possible:
+            if index >= len(self._ranked):
+                return None
+            pattern = self._pattern(index)
+            for text in texts:
+                parts = pattern.parts(text)
+                if parts is not None:
+                    return Match(self._ranked[index], parts)
+        return None
 
-    def _parts(self, index: int, line: bytes) -> dict[str, str]:
+    def _pattern(self, index: int) -> LinePattern:
         if index not in self._compiled:
-            self._compiled[index] = compile_re2(self._ranked[index].pattern)
-        found = self._compiled[index].search(line)
-        parts: dict[str, str] = {}
-        for name, value in (found.groupdict() if found else {}).items():
-            if value:
-                plain = _plain(name)
-                parts.setdefault(plain, value.decode("utf-8", "replace"))
-        return parts
-
-
-def _plain(name: str | bytes) -> str:
-    text = name.decode() if isinstance(name, bytes) else name
-    return text.rstrip("0123456789")
+            self._compiled[index] = LinePattern(self._ranked[index].pattern)
+        return self._compiled[index]
 
 
 def _as_set(patterns: Sequence[str]) -> Any:

@@ -14,6 +14,7 @@ RE2_MEMORY = 256 * 1024 * 1024
 MAX_PATTERN_LENGTH = 2000
 
 _LINE_START = re.compile(r"(?<![\\[])\^")
+_UNANCHORED = re2._re2.RE2.Anchor.UNANCHORED
 _GROUP_NAME = re.compile(r"\(\?P<[^>]*>")
 _TEXT_ANCHOR = re.compile(r"(?<!\\)(?:\\\\)*\\[AzZ]")
 
@@ -69,6 +70,42 @@ def compile_re2(pattern: str, *, captures: bool = True) -> Any:
     return re2.compile(as_bytes(pattern), options(captures=captures))
 
 
+class LinePattern:
+    """A pattern that is searched in single lines, for what its named groups catch.
+
+    Calls the compiled expression itself: the `re2` module's match objects take longer to make than
+    RE2 takes to match a line.
+    """
+
+    def __init__(self, pattern: str) -> None:
+        """Raises `re2.error` for what RE2 refuses."""
+        compiled = compile_re2(pattern)
+        self._match = compiled._regexp.Match
+        self._groups = tuple(
+            (_plain(name), index) for name, index in sorted(compiled.groupindex.items())
+        )
+
+    def parts(self, line: bytes) -> dict[str, str] | None:
+        """Group → text where the pattern matches, else None.
+
+        Branches are joined: a digit at the end of a group's name is dropped (`dev2` is `dev`).
+        """
+        spans = self._match(_UNANCHORED, line, 0, len(line))
+        if spans[0][0] < 0:
+            return None
+        parts: dict[str, str] = {}
+        for name, index in self._groups:
+            start, end = spans[index]
+            if end > start and name not in parts:
+                parts[name] = line[start:end].decode("utf-8", "replace")
+        return parts
+
+
+def _plain(name: str | bytes) -> str:
+    text = name.decode() if isinstance(name, bytes) else name
+    return text.rstrip("0123456789")
+
+
 def as_bytes(pattern: str) -> bytes:
     return f"(?m:{pattern})".encode()
 
@@ -78,11 +115,15 @@ def without_names(pattern: str) -> str:
     return _GROUP_NAME.sub("(?:", pattern)
 
 
-def combined(patterns: list[str]) -> Any:
-    """One expression that matches wherever any of `patterns` does, and perhaps elsewhere.
+def loose(pattern: str) -> str:
+    """A pattern that matches wherever `pattern` does, and perhaps elsewhere, without names.
 
     `^` is left out: it means the start of the message, which a scan of raw bytes cannot know.
     """
-    loose = (_LINE_START.sub("", without_names(pattern)) for pattern in patterns)
-    joined = "|".join(f"(?:{pattern})" for pattern in loose)
+    return _LINE_START.sub("", without_names(pattern))
+
+
+def combined(patterns: list[str]) -> Any:
+    """One expression that matches wherever any of the loose `patterns` does."""
+    joined = "|".join(f"(?:{loose(pattern)})" for pattern in patterns)
     return re2.compile(as_bytes(joined), options(captures=False))

@@ -86,15 +86,15 @@ class Taxonomy:
     def matcher(self) -> Matcher:
         return Matcher(self.signatures)
 
-    def matcher_with(self, patterns: Sequence[str]) -> Matcher:
-        """The matcher whose `candidates` also names the lines of `patterns`; kept once built."""
-        wanted = tuple(patterns)
+    def matcher_with(self, patterns: Sequence[str], *, native: bool = False) -> Matcher:
+        """The matcher whose `hits` also name the lines of `patterns`; kept once built."""
+        wanted = (tuple(patterns), native)
         if wanted not in self._extended:
-            self._extended[wanted] = Matcher(self.signatures, wanted)
+            self._extended[wanted] = Matcher(self.signatures, wanted[0], native=native)
         return self._extended[wanted]
 
     @cached_property
-    def _extended(self) -> dict[tuple[str, ...], Matcher]:
+    def _extended(self) -> dict[tuple[tuple[str, ...], bool], Matcher]:
         return {}
 
 

@@ -71,10 +71,6 @@ class Clue:
     def at(self, place: Place) -> "Clue":
         return replace(self, place=place)
 
-    def repeated(self, moment: Moment | None) -> "Clue":
-        """The clue with one more line."""
-        return replace(self, count=self.count + 1, last=moment or self.last)
-
 
 def is_before(one: Clue, other: Clue) -> bool | None:
     """Did `one` happen before `other`? None where nothing tells."""

@@ -8,9 +8,11 @@ ranks; a host that a coordinator names; RootDiag; few reporters; a silent rank; 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from diagnosis.core.collective_reports import CollectiveReports
 from diagnosis.core.diagnosis import Conclusion, Skipped
 from diagnosis.core.evidence import Evidence
 from diagnosis.core.placement import Placement
+from diagnosis.readers.collective_reports import joined
 from diagnosis.taxonomy.ruleset import Taxonomy
 from diagnosis.triage.case import Case, build_case
 from diagnosis.triage.jobs import conclude_jobs
@@ -24,11 +26,13 @@ class TriageResult:
 
     `conclusion` is None when no log could be read. `ended_ranks`: ranks that logs prove to be gone
     (exit code, killed by a signal), with the reason; consequences of another failure left out.
+    `reports`: what the logs say about collectives.
     """
 
     conclusion: Conclusion | None
     skipped: tuple[Skipped, ...] = ()
     ended_ranks: Mapping[int, str] = field(default_factory=dict)
+    reports: CollectiveReports = CollectiveReports()  # noqa: RUF009 - frozen
 
 
 def triage(
@@ -47,13 +51,15 @@ def triage(
         return TriageResult(None, skipped)
     whole: Case = build_case(scans, placement, settings, job=None)
     conclusion = conclude_jobs(scans, placement, settings)
-    return TriageResult(conclusion, skipped, dict(whole.ended_ranks))
+    return TriageResult(
+        conclusion, skipped, dict(whole.ended_ranks), joined(scan.reports for scan in scans)
+    )
 
 
 def _read(
     evidence: Sequence[Evidence], taxonomy: Taxonomy, settings: TriageSettings
 ) -> tuple[list[Scan], tuple[Skipped, ...]]:
-    matcher = matcher_for(taxonomy)
+    matcher = matcher_for(taxonomy, sum(item.size for item in evidence))
     scans: list[Scan] = []
     skipped: list[Skipped] = []
     for item in sorted(evidence, key=lambda item: item.name):

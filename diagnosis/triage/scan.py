@@ -1,12 +1,24 @@
 """From one log to its clues and facts, in one pass and bounded memory."""
 
-import re
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
+from diagnosis.core.collective_reports import CollectiveReports
 from diagnosis.core.evidence import Evidence
-from diagnosis.readers.logs import Block, Line, Record, last_stamp, read_blocks, record_of, span_at
-from diagnosis.readers.logs_c10d import WatchdogReport, watchdog_report
+from diagnosis.readers.collective_reports import PATTERNS as REPORT_PATTERNS
+from diagnosis.readers.collective_reports import ReportReader
+from diagnosis.readers.logs import (
+    Block,
+    Line,
+    Record,
+    last_stamp,
+    parsed_line,
+    read_blocks,
+    record_of,
+    span_at,
+)
+from diagnosis.readers.logs_c10d import watchdog_report
 from diagnosis.readers.logs_heads import Head
 from diagnosis.readers.logs_times import Clock, Stamp
 from diagnosis.readers.origin import Origin, origin_of
@@ -15,56 +27,42 @@ from diagnosis.taxonomy.ruleset import Taxonomy
 from diagnosis.taxonomy.signature import Stream
 from diagnosis.taxonomy.suppression import Suppression
 from diagnosis.triage.clues import TEXT_LENGTH, Clue, Moment
+from diagnosis.triage.facts import FACT_PATTERNS, FactReader, Facts, speaks_of_facts
 from diagnosis.triage.places import Place, address_of, gpu_name, nic_of, pci_in
+from diagnosis.triage.repeats import MAX_REMEMBERED, Repeats, Tally
+
+#: From this many bytes on, building the quicker scanner (half a second) pays for itself.
+NATIVE_FROM_BYTES = 64 * 1024**2
 
 #: Different clues that one log may give; a log with more is a flood whose start is enough.
 MAX_CLUES = 5000
 
-#: Lines that tell facts: which rank runs where, which address is whose, when the host booted.
-FACT_PATTERNS = (
-    r"NCCL INFO comm \S+ rank \d+ nranks \d+",
-    r"(?:Bootstrap : Using|OOB) [^\s:]+:\d+\.\d+\.\d+\.\d+",
-    r"setting system clock to \S+ UTC \(\d+\)",
-    r"^  (?:host|rank|exitcode)\s+: ",
-)
-_COMM = re.compile(r"comm \S+ rank (\d+) nranks (\d+)")
-_ADDRESS = re.compile(r"(?:Bootstrap : Using|OOB) [^\s:]+:(\d+\.\d+\.\d+\.\d+)")
-_BOOT = re.compile(r"setting system clock to \S+ UTC \((\d+)\)")
-_SUMMARY = re.compile(r"^\s+(host|rank|exitcode)\s+: (\S+)")
+#: Different clues of one signature at one place; further lines count to the first of them.
+MAX_VARIANTS = 100
 
-
-@dataclass
-class Facts:
-    """What a log tells besides faults.
-
-    `comm_ranks`: (communicator size, rank) → host; `addresses`: IP → host; `boot`: epoch seconds
-    of the host's boot; `ended`: rank → why it is known to be gone.
-    """
-
-    comm_ranks: dict[tuple[int, int], str] = field(default_factory=dict)
-    addresses: dict[str, str] = field(default_factory=dict)
-    boot: float | None = None
-    ended: dict[int, str] = field(default_factory=dict)
-    hosts: set[str] = field(default_factory=set)
-    ranks: set[int] = field(default_factory=set)
-    last: Stamp | None = None
-    stamps: list[Stamp] = field(default_factory=list)
-    lines: int = 0
+#: Clues of one signature whose whole records are kept; later ones keep their own line.
+MAX_RECORDS = 16
 
 
 @dataclass(frozen=True)
 class Scan:
-    """One log's clues, in order of their first lines, and its facts."""
+    """One log's clues, in order of their first lines, its facts, and its collective reports."""
 
     evidence: Evidence
     origin: Origin
     clues: tuple[Clue, ...]
     facts: Facts
+    reports: CollectiveReports
 
 
-def matcher_for(taxonomy: Taxonomy) -> Matcher:
-    """The taxonomy's matcher, which also stops at the lines that tell facts."""
-    return taxonomy.matcher_with(FACT_PATTERNS)
+def matcher_for(taxonomy: Taxonomy, size: int = 0) -> Matcher:
+    """The taxonomy's matcher, which also stops at lines that tell facts or speak of collectives.
+
+    `size`: bytes that will be scanned; a large amount pays for the quicker scanner.
+    """
+    return taxonomy.matcher_with(
+        (*FACT_PATTERNS, *REPORT_PATTERNS), native=size >= NATIVE_FROM_BYTES
+    )
 
 
 def scan(
@@ -77,7 +75,9 @@ def scan(
     with evidence.open() as stream:
         for block in read_blocks(stream):
             reading.take(block, matcher)
-    return Scan(evidence, reading.origin, tuple(reading.clues.values()), reading.facts)
+    return Scan(
+        evidence, reading.origin, reading.all_clues(), reading.facts, reading.reports.finish()
+    )
 
 
 class _Reading:
@@ -88,23 +88,58 @@ class _Reading:
         self.suppression = suppression
         self.origin = origin_of(evidence)
         self.facts = Facts()
+        self.reports = ReportReader(evidence)
         self.clues: dict[tuple[object, ...], Clue] = {}
+        self.tallies: dict[tuple[object, ...], Tally] = {}
+        self.variants: dict[tuple[object, ...], list[tuple[object, ...]]] = {}
+        self.records: Counter[str] = Counter()
+        self.place_keys: dict[tuple[object, ...], tuple[object, ...]] = {}
+        self.repeats = Repeats()
+        self.fact_reader = FactReader(self.facts)
         self.known: Stamp | None = None
-        self.summary: dict[str, str] = {}
 
     def take(self, block: Block, matcher: Matcher) -> None:
         if not self.facts.stamps:
             self._note_first(block)
-        for start in matcher.candidates(block.text):
-            index = block.index_at(start)
-            line = block.line(index)
-            self._take_fact(line.text, line.head)
-            match = matcher.best(line.text.encode(), line.message.encode())
-            if match is not None:
-                self._take_match(block, index, match)
+        for start, possible in matcher.hits(block.text):
+            raw = block.bytes_at(start)
+            said = self.repeats.said(raw)
+            if block.heads is None and self.repeats.counted(said, raw):
+                continue
+            line = block.line_at(start)
+            same = possible if line.data == raw else None
+            extras = matcher.speaks_of_extras(same)
+            told = extras is not False and self._told(block, start, line)
+            match = matcher.best(line.data, line.message_data, same)
+            tally = self._take_match(block, start, match) if match is not None else None
+            if not told and block.heads is None:
+                self.repeats.remember(said, tally)
         self.known = last_stamp(block) or self.known
         self.facts.last = self.known
-        self.facts.lines += len(block)
+        self.facts.lines += block.lines_of_file
+
+    def all_clues(self) -> tuple[Clue, ...]:
+        """The clues with their counts and last times."""
+        return tuple(
+            replace(clue, count=self.tallies[key].count, last=self._last(self.tallies[key]))
+            for key, clue in self.clues.items()
+        )
+
+    def _last(self, tally: Tally) -> Moment | None:
+        head = tally.last if isinstance(tally.last, Head) else None
+        if isinstance(tally.last, bytes):
+            head = parsed_line(tally.last).head
+        return self._moment(head.stamp, None, head) if head else None
+
+    def _told(self, block: Block, start: int, line: Line) -> bool:
+        """Take what the line tells of facts and of collectives; does it tell any?"""
+        facts = speaks_of_facts(line.text)
+        if facts:
+            self.fact_reader.take(line.text, line.head)
+        report = self.reports.wants(line.data)
+        if report:
+            self._take_report(block, start, line)
+        return facts or report
 
     def _note_first(self, block: Block) -> None:
         for index in range(min(len(block), 50)):
@@ -113,23 +148,36 @@ class _Reading:
                 self.facts.stamps.append(head.stamp)
                 return
 
-    def _take_match(self, block: Block, index: int, match: Match) -> None:
+    def _take_report(self, block: Block, start: int, line: Line) -> None:
+        """The line where it speaks of collectives, and the row below a table's heading."""
+        index = block.index_at(start)
+        self.reports.take(block.number(index), line.text, line.head)
+        if self.reports.wants_next(line.data) and index + 1 < len(block):
+            row = block.line(index + 1)
+            if not self.reports.wants(row.data):
+                self.reports.take(block.number(index + 1), row.text, row.head)
+
+    def _take_match(self, block: Block, start: int, match: Match) -> Tally | None:
         """Count the line to the clue it repeats, or make a clue of its record."""
+        line = block.line_at(start)
+        key = self._key(match, line)
+        tally = self.tallies.get(key)
+        if tally is None and len(self.clues) < MAX_CLUES:
+            return self._add(key, block, block.index_at(start), match)
+        if tally is not None:
+            tally.count += 1
+            tally.last = line.head if line.head.stamp is not None else tally.last
+        return tally
+
+    def _add(self, key: tuple[object, ...], block: Block, index: int, match: Match) -> Tally:
         line = block.line(index)
-        report = watchdog_report(line.text) if match.signature.code.startswith("c10d") else None
-        ignored_by = self.suppression.rules_on(line.text.encode())
-        key = (*self._key(match, line, report), ignored_by)
-        if key in self.clues:
-            moment = self._moment(line.head.stamp, None, line.head)
-            self.clues[key] = self.clues[key].repeated(moment)
-            return
-        if len(self.clues) >= MAX_CLUES:
-            return
-        record = record_of(self.evidence.name, block, span_at(block, index), self.known)
+        self.records[match.signature.code] += 1
+        whole = self.records[match.signature.code] <= MAX_RECORDS
+        span = span_at(block, index) if whole else [index]
+        record = record_of(self.evidence.name, block, span, self.known)
         head = line.head if line.head.prefixes else record.head
         place = self._place(match, head, record.text)
         self._note(place, head)
-        whole = watchdog_report(record.text) if match.signature.code.startswith("c10d") else None
         self.clues[key] = Clue(
             signature=match.signature,
             place=place,
@@ -142,18 +190,28 @@ class _Reading:
             parts=tuple(sorted(match.parts.items())),
             moment=self._moment(line.head.stamp, record, head),
             job=self.origin.job,
-            report=whole,
-            ignored_by=ignored_by,
+            report=watchdog_report(record.text) if _is_c10d(match) else None,
+            ignored_by=self.suppression.rules_on(line.data),
         )
+        return self.tallies.setdefault(key, Tally())
 
-    def _key(self, match: Match, line: Line, report: WatchdogReport | None) -> tuple[object, ...]:
-        """Equal for lines that say the same of the same place.
+    def _key(self, match: Match, line: Line) -> tuple[object, ...]:
+        """Equal for lines that say the same of the same place, up to MAX_VARIANTS of them.
 
         A line without any prefix says nothing of its place, so its whole text counts.
         """
-        place = self._place(match, line.head, "")
-        said = (match.signature.code, place.key, match.parts.get("detail"), match.parts.get("sig"))
-        return (*said, report) if line.head.prefixes else (*said, line.text)
+        report = watchdog_report(line.text) if _is_c10d(match) else None
+        said = report if line.head.prefixes else line.text
+        ignored_by = self.suppression.rules_on(line.data)
+        where = (match.signature.code, self._place_key(match, line.head), ignored_by)
+        key = (*where, match.parts.get("detail"), match.parts.get("sig"), said)
+        variants = self.variants.setdefault(where, [])
+        if key in self.tallies:
+            return key
+        if len(variants) >= MAX_VARIANTS:
+            return variants[0]
+        variants.append(key)
+        return key
 
     def _moment(self, stamp: Stamp | None, record: Record | None, head: Head) -> Moment | None:
         if stamp is None and record is not None and record.time is not None:
@@ -181,6 +239,16 @@ class _Reading:
             peer=address_of(peer) if peer else None,
         )
 
+    def _place_key(self, match: Match, head: Head) -> tuple[object, ...]:
+        """`_place(…).key`, remembered for the words that it is made from."""
+        words = (match.signature.code, *match.parts.items(), head.spoken_host, rank_of(head))
+        key = self.place_keys.get(words)
+        if key is None:
+            key = self._place(match, head, "").key
+            if len(self.place_keys) < MAX_REMEMBERED:
+                self.place_keys[words] = key
+        return key
+
     def _host(self, head: Head) -> str | None:
         return head.spoken_host or self.origin.host
 
@@ -199,30 +267,9 @@ class _Reading:
         if head.spoken_host:
             self.facts.hosts.add(head.spoken_host)
 
-    def _take_fact(self, text: str, head: Head) -> None:
-        found = _COMM.search(text)
-        if found and head.host:
-            self.facts.comm_ranks[(int(found[2]), int(found[1]))] = head.host
-        found = _ADDRESS.search(text)
-        if found and head.host:
-            self.facts.addresses[found[1]] = head.host
-        found = _BOOT.search(text)
-        if found and head.stamp is not None and head.stamp.clock is Clock.UPTIME:
-            self.facts.boot = float(found[1]) - head.stamp.time
-        found = _SUMMARY.search(text)
-        if found:
-            self._take_summary(found[1], found[2])
 
-    def _take_summary(self, name: str, value: str) -> None:
-        """torchrun's block of `host`, `rank` and `exitcode` lines, one failure after another."""
-        if name == "host":
-            self.summary = {}
-        self.summary[name] = value
-        rank = self.summary.get("rank", "")
-        if name == "exitcode" and rank.isdigit():
-            self.facts.ended[int(rank)] = f"torchrun reports exit code {value}"
-            if self.summary.get("host"):
-                self.facts.comm_ranks[(1 << 30, int(rank))] = self.summary["host"]
+def _is_c10d(match: Match) -> bool:
+    return match.signature.code.startswith("c10d")
 
 
 def rank_of(head: Head) -> int | None:

@@ -235,9 +235,17 @@ def described(case: Case) -> str:
     """What was read, and which window is judged, for the trace."""
     lines = sum(scan.facts.lines for scan in case.scans)
     hosts = len(case.log_hosts)
-    text = f"{len(case.scans)} logs, {lines} lines, {hosts} hosts, {len(case.ranks)} ranks speak"
+    ranks = f"{_counted(len(case.ranks), 'rank')} {'speaks' if len(case.ranks) == 1 else 'speak'}"
+    text = (
+        f"{_counted(len(case.scans), 'log')}, {_counted(lines, 'line')}, "
+        f"{_counted(hosts, 'host')}, {ranks}"
+    )
     window = window_of(case)
     if window is None:
         return f"{text}; the job tells no time of failure, so all of it is judged"
     start, end = (day_text(Moment(time, "utc")) for time in window)
-    return f"{text}; window {start} to {end} UTC"
+    return f"{text}; window {start} to {end}"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -71,11 +71,11 @@ def _nearest_year(time: float, near: float) -> float:
 
 
 def day_text(moment: Moment | None) -> str:
-    """When, for a sentence: `06:20:07`, with the date where the year is known; "" for no time."""
+    """When, for a sentence: `03-07 06:20:07`, with year and zone where they are known."""
     if moment is None or moment.scale.startswith("uptime"):
         return ""
     parts = gmtime(moment.time)
     clock = f"{parts.tm_hour:02d}:{parts.tm_min:02d}:{parts.tm_sec:02d}"
     if moment.scale == "utc":
-        return f"{parts.tm_year:04d}-{parts.tm_mon:02d}-{parts.tm_mday:02d} {clock}"
+        return f"{parts.tm_year:04d}-{parts.tm_mon:02d}-{parts.tm_mday:02d} {clock} UTC"
     return f"{parts.tm_mon:02d}-{parts.tm_mday:02d} {clock}"

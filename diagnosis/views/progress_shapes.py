@@ -4,7 +4,8 @@ The input is `ProgressPicture.data`, as `diagnosis.collectives.picture` makes it
 bounded whatever the size of the job, the suspicious first.
 """
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -56,6 +57,11 @@ class Detail:
     marks: Sequence[Mark]
     left_out: int
 
+    @property
+    def is_counted(self) -> bool:
+        """Whether there are counts to draw; a communicator of point-to-point calls has none."""
+        return any(mark.enqueued is not None for mark in self.marks)
+
 
 @dataclass(frozen=True, slots=True)
 class Wait:
@@ -80,6 +86,16 @@ class Progress:
     waits: Sequence[Wait] = field(default=())
 
     @property
+    def disturbed(self) -> Sequence[Choice]:
+        """The communicators in which someone waits or is behind."""
+        return [one for one in self.choices if one.suspicious]
+
+    @property
+    def in_step(self) -> Sequence[Choice]:
+        """The others."""
+        return [one for one in self.choices if not one.suspicious]
+
+    @property
     def map_rows(self) -> Sequence[tuple[str, Sequence[int | None]]]:
         """The map as a table's rows."""
         return list(zip(self.map.rows, self.map.behind, strict=True)) if self.map else []
@@ -90,22 +106,34 @@ class Progress:
 
 
 def shape(data: Mapping[str, Any], *, communicator: int | None = None) -> Progress | None:
-    """The pictures' data with one communicator in detail: the asked one, or the most suspicious."""
+    """The pictures' data with one communicator in detail.
+
+    That is the asked one, else the one that the verdict names, else the most suspicious.
+    """
     waits = data.get("waits", ())
     groups = sorted(
         data.get("communicators", ()), key=lambda one: _suspicion(one, waits), reverse=True
     )
     if not groups:
         return None
-    chosen = next((one for one in groups if one["index"] == communicator), groups[0])
+    wanted = data.get("named") if communicator is None else communicator
+    chosen = next((one for one in groups if one["index"] == wanted), groups[0])
     return Progress(
         folded=bool(data.get("folded")),
-        choices=[Choice(one["index"], one["label"], _disturbed(one)) for one in groups],
+        choices=sorted(
+            (Choice(one["index"], one["label"], _disturbed(one)) for one in groups), key=_natural
+        ),
         chosen=chosen["index"],
         map=_map(groups, folded=bool(data.get("folded"))),
-        detail=_detail(chosen, folded=bool(data.get("folded"))),
+        detail=_detail(chosen, waits, folded=bool(data.get("folded"))),
         waits=[_wait(one, groups) for one in data.get("waits", ())[:WAITS]],
     )
+
+
+def _natural(choice: Choice) -> list[tuple[int, str]]:
+    """By words, and numbers in them by their size: group 9 before group 10."""
+    parts = re.split(r"(\d+)", choice.label)
+    return [(int(part), "") if part.isdecimal() else (0, part) for part in parts]
 
 
 def _suspicion(
@@ -172,9 +200,13 @@ def _behind(
     return [found.get(name) for name in columns]
 
 
-def _detail(group: Mapping[str, Any], *, folded: bool) -> Detail:
+def _detail(
+    group: Mapping[str, Any], waits: Sequence[Mapping[str, Any]], *, folded: bool
+) -> Detail:
     order = sorted(range(len(group["ranks"])), key=lambda place: _interest(group, place))
-    marks = [_mark(group, place, folded=folded) for place in order[:MARKS]]
+    mine = [wait for wait in waits if wait["communicator"] == group["index"]]
+    awaited = frozenset(rank for wait in mine for rank in wait["blocking_ranks"])
+    marks = [_mark(group, place, awaited, folded=folded) for place in order[:MARKS]]
     return Detail(group["label"], group["size"], group["ops"], marks, len(order) - len(marks))
 
 
@@ -184,7 +216,9 @@ def _interest(group: Mapping[str, Any], place: int) -> tuple[int, int, int, int]
     return (rank, group["enqueued"][place], group["completed"][place], place)
 
 
-def _mark(group: Mapping[str, Any], place: int, *, folded: bool) -> Mark:
+def _mark(
+    group: Mapping[str, Any], place: int, awaited: Container[object], *, folded: bool
+) -> Mark:
     ranks, host = group["ranks"][place], group["hosts"][place]
     enqueued, completed = group["enqueued"][place], group["completed"][place]
     who = str(ranks) if folded else f"rank {ranks}"
@@ -193,17 +227,18 @@ def _mark(group: Mapping[str, Any], place: int, *, folded: bool) -> Mark:
         host=host,
         enqueued=None if enqueued == _UNKNOWN else enqueued,
         completed=None if completed == _UNKNOWN else completed,
-        state=_state(group, place),
+        state=_state(group, place, awaited),
         role=group["blamed"][place],
     )
 
 
-def _state(group: Mapping[str, Any], place: int) -> str:
+def _state(group: Mapping[str, Any], place: int, awaited: Container[object]) -> str:
     if not group["reported"][place]:
         return "no report"
     if group["waiting"][place]:
         return "waits"
-    return "did not arrive" if group["enqueued"][place] < _front(group) else "arrived"
+    missing = group["enqueued"][place] < _front(group) or group["ranks"][place] in awaited
+    return "did not arrive" if missing else "arrived"
 
 
 def _wait(wait: Mapping[str, Any], groups: Sequence[Mapping[str, Any]]) -> Wait:

@@ -70,6 +70,9 @@ ASSIGN = OpenApiExample("Assign", {"assignee": "alice"}, request_only=True)
 CORRECT = OpenApiExample(
     "Correct", {"title": "llama-70b hangs at step 4200", "severity": "high"}, request_only=True
 )
+SET_ASIDE = OpenApiExample(
+    "Set aside", {"set_aside": True, "reason": "log of another job"}, request_only=True
+)
 ACCEPT = OpenApiExample("Accept", {"kind": "accept"}, request_only=True)
 CHANGE = OpenApiExample(
     "Do something else",

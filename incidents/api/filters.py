@@ -16,7 +16,6 @@ from incidents.choices import (
     HostState,
     JobState,
     ParseStatus,
-    Severity,
     SuspectRole,
 )
 from incidents.filters import IncidentFilter
@@ -25,6 +24,15 @@ from incidents.models import Decision, Diagnosis, Evidence, Host, Job, Recommend
 
 _PAGING = frozenset({"cursor", "limit"})
 _Rows = QuerySet[Any]
+
+
+class IdFilter(django_filters.NumberFilter):
+    """The id of a record: what a database's whole number holds, and no more."""
+
+    def __init__(self, field_name: str, *, label: str) -> None:
+        super().__init__(
+            field_name, label=label, min_value=0, max_value=2**63 - 1, decimal_places=0
+        )
 
 
 class QueryFilter(DjangoFilterBackend):
@@ -55,9 +63,8 @@ def refuse_unknown(request: Request, known: frozenset[str] | set[str]) -> None:
 class IncidentListFilter(IncidentFilter):
     """The desk's filters, and what programs look for."""
 
-    severity = django_filters.ChoiceFilter(choices=Severity.choices)
-    job = django_filters.NumberFilter("job_id", label="Job's id")
-    attempt = django_filters.NumberFilter("attempt_id", label="Attempt's id")
+    job = IdFilter("job_id", label="Job's id")
+    attempt = IdFilter("attempt_id", label="Attempt's id")
     host = django_filters.CharFilter(method="of_host", label="Host, however it is spelt")
     dedup_key = django_filters.CharFilter("dedup_key", label="Dedup key")
     diagnosis_state = django_filters.ChoiceFilter(choices=DiagnosisState.choices)
@@ -128,8 +135,8 @@ class DiagnosisListFilter(django_filters.FilterSet):
 class SuspectListFilter(django_filters.FilterSet):
     """Suspects over all diagnoses."""
 
-    incident = django_filters.NumberFilter("diagnosis__incident_id", label="Incident's id")
-    diagnosis = django_filters.NumberFilter("diagnosis_id", label="Diagnosis's id")
+    incident = IdFilter("diagnosis__incident_id", label="Incident's id")
+    diagnosis = IdFilter("diagnosis_id", label="Diagnosis's id")
     role = django_filters.ChoiceFilter(choices=SuspectRole.choices)
     fault = django_filters.CharFilter("fault", label="Fault type's code")
     host = django_filters.CharFilter("target_host", label="Host, as the evidence spells it")
@@ -142,8 +149,8 @@ class SuspectListFilter(django_filters.FilterSet):
 class RecommendationListFilter(django_filters.FilterSet):
     """Recommendations over all diagnoses."""
 
-    incident = django_filters.NumberFilter("diagnosis__incident_id", label="Incident's id")
-    diagnosis = django_filters.NumberFilter("diagnosis_id", label="Diagnosis's id")
+    incident = IdFilter("diagnosis__incident_id", label="Incident's id")
+    diagnosis = IdFilter("diagnosis_id", label="Diagnosis's id")
     action = django_filters.ChoiceFilter(choices=Action.choices)
     decided = django_filters.BooleanFilter(method="is_decided", label="Whether a decision stands")
 

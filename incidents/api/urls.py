@@ -63,7 +63,7 @@ urlpatterns = [
         _LIST_AND_CREATE,
         "evidence-of-incident",
     ),
-    _at("evidence/<int:pk>", EvidenceViewSet, _ONE, "evidence"),
+    _at("evidence/<int:pk>", EvidenceViewSet, _ONE_TO_CHANGE, "evidence"),
     _at("evidence/<int:pk>/content", EvidenceViewSet, {"get": "content"}, "evidence-content"),
     _at(
         "incidents/<int:incident>/diagnoses",

@@ -93,6 +93,11 @@ class Diagnosis(models.Model):
     def __str__(self) -> str:
         return f"INC-{self.incident_id} diagnosis {self.number}"
 
+    @property
+    def lost_workers(self) -> int:
+        """How many workers were lost over it: every start but the one that ended it or goes on."""
+        return self.attempts if self.state == DiagnosisState.QUEUED else max(self.attempts - 1, 0)
+
 
 class Finding(TargetFields):
     """One statement derived from evidence, with the way back to where it came from.
@@ -184,4 +189,7 @@ class Recommendation(TargetFields):
         ]
 
     def __str__(self) -> str:
-        return f"{self.get_action_display()}: {self.target_label}"
+        action = self.get_action_display()
+        if self.target_kind in {TargetKind.JOB, TargetKind.NONE}:
+            return action
+        return f"{action}: {self.target_label}"

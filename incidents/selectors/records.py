@@ -110,6 +110,11 @@ def evidence_of(incident: Incident) -> QuerySet[Evidence]:
     return Evidence.objects.filter(incident=incident).select_related("blob").order_by("name", "id")
 
 
+def evidence_in_use(incident: Incident) -> QuerySet[Evidence]:
+    """The files of one incident that a diagnosis uses, by name: none that was set aside."""
+    return evidence_of(incident).filter(set_aside_at__isnull=True)
+
+
 def timeline(incident: Incident) -> QuerySet[Event]:
     """What happened to one incident, in order."""
     return Event.objects.filter(incident=incident).order_by("id")

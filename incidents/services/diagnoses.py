@@ -81,10 +81,11 @@ def start_own_run(*, actor: Actor, incident: Incident, owner: str) -> Diagnosis:
 def claim(*, pk: int, owner: str, now: datetime | None = None) -> bool:
     """Takes a waiting run for `owner`, or one whose lease ran out; False where there is none.
 
-    One conditional UPDATE, so that of two workers only one gets it. No event: what a person sees
-    of it is the run's state.
+    One conditional UPDATE, so that of two workers only one gets it. No event, except where the
+    run is taken from a worker that was lost: else what a person sees of it is the run's state.
     """
     now = now or timezone.now()
+    lost = Diagnosis.objects.filter(pk=pk, state=DiagnosisState.RUNNING).exists()
     free = Q(state=DiagnosisState.QUEUED) | Q(
         state=DiagnosisState.RUNNING, lease_expires_at__lt=now
     )
@@ -98,7 +99,10 @@ def claim(*, pk: int, owner: str, now: datetime | None = None) -> bool:
         attempts=F("attempts") + 1,
     )
     if taken:
-        show_state(Diagnosis.objects.get(pk=pk), DiagnosisState.RUNNING)
+        diagnosis = Diagnosis.objects.select_related("incident").get(pk=pk)
+        show_state(diagnosis, DiagnosisState.RUNNING)
+        if lost:
+            _note_loss(diagnosis)
     return bool(taken)
 
 
@@ -150,6 +154,7 @@ def _give_back(diagnosis: Diagnosis, now: datetime) -> None:
     else:
         if expired.update(state=DiagnosisState.QUEUED, lease_owner="", lease_expires_at=None):
             show_state(diagnosis, DiagnosisState.QUEUED)
+            _note_loss(diagnosis)
         return
     if expired.update(**_failure(error)):
         _note_failure(Diagnosis.objects.get(pk=diagnosis.pk))
@@ -179,6 +184,16 @@ def _note_failure(diagnosis: Diagnosis) -> None:
         actor=Actor.system(),
         verb="diagnosis.failed",
         text=f"Diagnosis {diagnosis.number} failed: {diagnosis.error}",
+        incident=diagnosis.incident,
+        data={"diagnosis": diagnosis.pk},
+    )
+
+
+def _note_loss(diagnosis: Diagnosis) -> None:
+    record(
+        actor=Actor.system(),
+        verb="diagnosis.retried",
+        text=f"Diagnosis {diagnosis.number}: the worker was lost in the middle, tried again",
         incident=diagnosis.incident,
         data={"diagnosis": diagnosis.pk},
     )

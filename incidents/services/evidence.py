@@ -1,10 +1,12 @@
 """Handing in evidence, and what reading it told."""
 
+from typing import BinaryIO
+
 from django.db import transaction
 
 from incidents import storage
 from incidents.choices import EvidenceKind
-from incidents.exceptions import InvalidInput
+from incidents.exceptions import BlobMissing, InvalidInput
 from incidents.models import Blob, Evidence, Incident
 from incidents.roles import Actor, Capability
 from incidents.services.events import record
@@ -27,11 +29,17 @@ def attach_evidence(
     """The evidence with these bytes and name, and whether it is new to the incident.
 
     The bytes are stored before the rows are written, outside any transaction; handing the same
-    file in again joins what is there. Raises `EvidenceTooLarge`, `StorageFull` or `InvalidInput`.
+    file in again joins what is there. Raises `EvidenceTooLarge`, `StorageFull` or `InvalidInput`,
+    which is also for bytes that an administrator had deleted: they do not come back.
     """
     actor.require(Capability.RESPOND)
     name = clean_name(name)
     stored = storage.store(stream)
+    if Blob.objects.filter(sha256=stored.sha256, purged_at__isnull=False).exists():
+        storage.remove(stored.sha256)
+        raise InvalidInput(
+            "An administrator had these bytes deleted; they are not taken again.", field="file"
+        )
     with transaction.atomic():
         blob, _ = Blob.objects.get_or_create(
             sha256=stored.sha256,
@@ -60,6 +68,13 @@ def attach_evidence(
                 data={"evidence": evidence.pk, "name": name, "sha256": stored.sha256},
             )
     return evidence, created
+
+
+def open_content(evidence: Evidence) -> BinaryIO:
+    """The bytes as they were handed in. Raises `BlobMissing`, which says where they went."""
+    if evidence.blob.purged_at is not None:
+        raise BlobMissing(f"{evidence.set_aside_by} had the bytes deleted.")
+    return storage.open_blob(evidence.blob.sha256)
 
 
 def note_reading(evidence: Evidence, reading: ReadingData) -> None:

@@ -24,6 +24,8 @@ _GRAVITY = (
     IncidentKind.CRASH,
 )
 _SEVERITIES = tuple(Severity)
+#: The event of an opening; its actor is who opened it.
+OPENED = "incident.opened"
 #: The event of a correction; it names the fields that a person chose.
 CORRECTED = "incident.corrected"
 #: What an incident is called until its job or its first answer gives it a name.
@@ -103,7 +105,7 @@ def _join_or_open(
     incident = _join(known, report) if known else _open(report)
     named = topology.hosts_named(incident.cluster, hosts)
     incident.hosts.add(*named.values())
-    did, verb = ("Joined by", "incident.joined") if known else ("Opened:", "incident.opened")
+    did, verb = ("Joined by", "incident.joined") if known else ("Opened:", OPENED)
     record(
         actor=actor,
         verb=verb,

@@ -1,12 +1,13 @@
 """Small pieces of markup that every page uses."""
 
+import re
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from django import template
 from django.contrib.auth.models import AnonymousUser
 from django.templatetags.static import static
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from incidents.choices import Source
@@ -14,6 +15,8 @@ from incidents.models import RankPlacement, User
 from incidents.roles import Actor, Capability
 
 register = template.Library()
+
+_WRITTEN = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?:\.\d+)? UTC")
 
 
 @register.simple_tag
@@ -56,12 +59,27 @@ def minutes(span: timedelta) -> int:
 
 @register.filter
 def score(value: float | None) -> str:
-    """A probability as people read it: two digits, never a false 1.00 or 0.00."""
+    """A probability as people read it: in percent, never a false 100 or 0."""
     if value is None:
         return ""
     if 0 < value < 0.01:
-        return "< 0.01"
-    return f"{min(value, 0.99) if value < 1 else 1:.2f}"
+        return "< 1 %"
+    return f"{min(value, 0.99) if value < 1 else 1:.0%}".replace("%", " %")
+
+
+@register.filter
+def timed(text: str) -> SafeString:
+    """A text in which times that name UTC are shown in the viewer's zone."""
+    parts: list[str] = []
+    end = 0
+    for found in _WRITTEN.finditer(text):
+        try:
+            at = datetime.fromisoformat(f"{found[1]}+00:00")
+        except ValueError:
+            continue  # digits that are no time
+        parts += [text[end : found.start()], moment(at)]
+        end = found.end()
+    return format_html_join("", "{}", ([part] for part in [*parts, text[end:]]))
 
 
 @register.filter

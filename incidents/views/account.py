@@ -1,6 +1,7 @@
 """What people change of their own account."""
 
-from django import forms
+from typing import cast
+
 from django.contrib import messages
 from django.contrib.auth.forms import PasswordChangeForm
 from django.contrib.auth.views import PasswordChangeView
@@ -8,10 +9,8 @@ from django.db import transaction
 from django.http import HttpResponse
 from django.urls import reverse_lazy
 
-from incidents.choices import Source
-from incidents.models import User
-from incidents.roles import Actor
 from incidents.services import people
+from incidents.views.requests import PageRequest, actor_of
 
 
 class PasswordChange(PasswordChangeView):
@@ -21,10 +20,8 @@ class PasswordChange(PasswordChangeView):
     success_url = reverse_lazy("incidents:desk")
 
     @transaction.atomic
-    def form_valid(self, form: forms.BaseForm) -> HttpResponse:
+    def form_valid(self, form: PasswordChangeForm) -> HttpResponse:
         response = super().form_valid(form)
-        assert isinstance(form, PasswordChangeForm)
-        assert isinstance(form.user, User)
-        people.password_changed(actor=Actor.of_user(form.user, source=Source.BROWSER))
+        people.password_changed(actor=actor_of(cast("PageRequest", self.request)))
         messages.success(self.request, "Your password is changed. Other sessions were logged out.")
         return response

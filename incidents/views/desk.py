@@ -8,8 +8,8 @@ from django.views.decorators.http import condition, require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from incidents import selectors
-from incidents.choices import IncidentStatus
-from incidents.exceptions import TransitionRefused
+from incidents.choices import IncidentStatus, Resolution
+from incidents.exceptions import InvalidInput, TransitionRefused
 from incidents.filters import OPEN, IncidentFilter
 from incidents.models import Incident
 from incidents.services import incidents as services
@@ -55,7 +55,8 @@ def desk(request: PageRequest) -> HttpResponse:
     }
     if request.htmx:
         return render(request, "incidents/_desk.html", context)
-    return render(request, "incidents/desk.html", context | {"menus": menus(data)})
+    whole = {"menus": menus(data), "resolutions": Resolution.choices}
+    return render(request, "incidents/desk.html", context | whole)
 
 
 def _query(data: QueryDict, *, after: str) -> str:
@@ -69,7 +70,7 @@ def _query(data: QueryDict, *, after: str) -> str:
 
 @change
 def change_many(request: PageRequest) -> HttpResponse:
-    """Acknowledges or takes the chosen incidents; those that refuse are named, the rest is done."""
+    """Acknowledges, takes or resolves the chosen incidents; those that refuse are named."""
     chosen = Incident.objects.filter(pk__in=_keys(request.POST.getlist("incident")))
     done, refused = 0, []
     for incident in chosen:
@@ -85,8 +86,14 @@ def change_many(request: PageRequest) -> HttpResponse:
 
 def _change_one(request: PageRequest, incident: Incident) -> None:
     actor = actor_of(request)
-    if request.POST.get("do") == "take":
+    do = request.POST.get("do")
+    if do == "take":
         services.assign(actor=actor, incident=incident, assignee=request.user)
+    elif do == "resolve":
+        how = request.POST.get("resolution", "")
+        if how not in Resolution.values:
+            raise InvalidInput("Say how they ended: choose a resolution.", field="resolution")
+        services.resolve(actor=actor, incident=incident, resolution=Resolution(how))
     else:
         services.acknowledge(actor=actor, incident=incident)
 

@@ -10,7 +10,7 @@ from django.http import QueryDict
 from django.utils import timezone
 
 from incidents import selectors
-from incidents.choices import IncidentKind, VerdictClass
+from incidents.choices import IncidentKind, Severity, VerdictClass
 from incidents.filters import ME, NOBODY, OPEN, STATUSES
 from incidents.models import Cluster, Incident, Recommendation, Suspect
 from incidents.selectors import AnsweredIncident
@@ -120,6 +120,7 @@ def menus(data: QueryDict) -> Sequence[Menu]:
     offered: list[tuple[str, str, Sequence[tuple[str, str]]]] = [
         ("status", "Status", STATUSES),
         ("kind", "Kind", kinds),
+        ("severity", "Severity", Severity.choices),
         ("class", "Cause", VerdictClass.choices),
         ("cluster", "Cluster", [(name, name) for name in clusters]),
         ("owner", "Owner", [(name, name) for name in selectors.owners()]),

@@ -9,12 +9,11 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from incidents import storage
 from incidents.exceptions import BlobMissing, InvalidInput, NotAllowed, RecordsError
 from incidents.excerpts import Excerpt, excerpt
 from incidents.models import Evidence, Incident
 from incidents.services import diagnoses
-from incidents.services.evidence import attach_evidence
+from incidents.services.evidence import attach_evidence, open_content
 from incidents.views.answers import change, changed
 from incidents.views.requests import PageRequest, actor_of
 
@@ -63,7 +62,7 @@ def words_of(results: Sequence[Mapping[str, str]]) -> str:
     known = sum(one["state"] == "known" for one in results)
     words = [f"{len(results) - len(refused)} of {len(results)} files handed in"]
     if known:
-        words.append(f"{known} of them known before")
+        words.append(f"{known} of them already here")
     return ". ".join([", ".join(words), *refused[:3]]) + "."
 
 
@@ -75,7 +74,7 @@ def lines(request: PageRequest, pk: int) -> HttpResponse:
     line = _number(request.GET.get("line", ""))
     before, after = _NEAR if request.htmx else _FAR
     try:
-        with storage.open_blob(evidence.blob.sha256) as stream:
+        with open_content(evidence) as stream:
             shown = excerpt(stream, line=line, before=before, after=after)
     except BlobMissing as error:
         shown = Excerpt(note=str(error))
@@ -93,7 +92,7 @@ def download(request: PageRequest, pk: int) -> HttpResponseBase:
     """The bytes as they were handed in; never shown by the browser itself."""
     evidence = get_object_or_404(Evidence.objects.select_related("blob"), pk=pk)
     try:
-        stream = storage.open_blob(evidence.blob.sha256)
+        stream = open_content(evidence)
     except BlobMissing as error:
         return HttpResponse(str(error), status=410, content_type="text/plain")
     name = evidence.name.rsplit("/", 1)[-1]

@@ -10,7 +10,9 @@ from django.views.decorators.vary import vary_on_headers
 from incidents import selectors
 from incidents.choices import Action, Resolution
 from incidents.models import Diagnosis, Incident
+from incidents.services.opening import OPENED
 from incidents.services.transitions import allowed_steps
+from incidents.views.certainty import certain_of, chip_of
 from incidents.views.incident_parts import (
     advice_of,
     coverage_of,
@@ -42,6 +44,7 @@ def incident(request: PageRequest, pk: int) -> HttpResponse:
     runs = list(selectors.diagnoses_of(found))
     answer = _answer(found, request.GET.get("diagnosis", ""))
     evidence = list(selectors.evidence_of(found))
+    events = list(selectors.timeline(found))
     context = {
         "incident": found,
         "runs": runs,
@@ -50,7 +53,8 @@ def incident(request: PageRequest, pk: int) -> HttpResponse:
         "newest": answer is None or answer.number == _newest_number(runs),
         "evidence": evidence,
         "shown_evidence": evidence if "files" in request.GET else first_to_see(evidence),
-        "entries": entries(selectors.timeline(found)),
+        "entries": entries(events),
+        "opener": next((one for one in events if one.verb == OPENED), None),
         "steps": allowed_steps(found.status),
         "resolutions": Resolution.choices,
         "actions": Action.choices,
@@ -60,6 +64,8 @@ def incident(request: PageRequest, pk: int) -> HttpResponse:
         context |= {
             "advice": advice_of(answer, found),
             "proof": proof_of(answer),
+            "certain_of": certain_of(answer),
+            "class_chip": chip_of(answer.verdict_class),
             "coverage": coverage_of(answer.coverage),
             "similar": similar_to(found, answer),
         }

@@ -26,6 +26,7 @@ _FILES, _SUSPECTS = 12, 5
 _SAME_EXCERPT = 8
 #: What of the coverage is a count of its own; the rest is part of a share or of the trace.
 _COUNTED = frozenset({"logs", "hosts_with_logs"})
+_ONE = {"logs": "log", "hosts_with_logs": "host with logs"}
 _NAMES = 8
 
 
@@ -166,7 +167,7 @@ def coverage_of(coverage: Mapping[str, object]) -> Coverage:
             shown = ", ".join(str(item) for item in value[:_NAMES])
             notes.append(f"{words}: {shown}{', …' if len(value) > _NAMES else ''}")
         elif isinstance(value, int) and value and name in _COUNTED:
-            counts.append(f"{value:,} {words}")
+            counts.append(f"{value:,} {_ONE.get(name, words) if value == 1 else words}")
     return Coverage(counts, notes)
 
 

@@ -50,17 +50,21 @@ function layout(height, more) {
 }
 
 /** Shortened in the middle: communicators differ at their end. */
-function short(text, most = 34) {
+function short(text, most) {
   if (text.length <= most) return text;
   const end = Math.floor(most * 0.4);
   return `${text.slice(0, most - end - 1)}…${text.slice(-end)}`;
 }
 
-/** UTC from the server, in the viewer's zone as the other times of the page. */
+/** UTC from the server, in the zone of the page's other times. */
 function instant(seconds) {
-  return new Date(seconds * 1000);
+  return globalThis.times.wall(seconds * 1000);
 }
 
+/** The share of a picture's width that labels may take, and the width of a letter in pixels. */
+const LABELS = 0.45;
+const LETTER = 6.6;
+const NARROW = 420;
 const kinds = new Map();
 const SETTINGS = { displayModeBar: false, responsive: true };
 
@@ -71,7 +75,8 @@ async function draw(section) {
   try {
     const Plotly = await plotly();
     for (const place of section.querySelectorAll("[data-plot]")) {
-      const figure = figures[place.dataset.plot](data, place.clientWidth < 420 ? 15 : 34, place);
+      const most = place.clientWidth < NARROW ? 18 : Math.floor((place.clientWidth * LABELS) / LETTER);
+      const figure = figures[place.dataset.plot](data, most, place);
       Plotly.react(place, figure.traces, figure.layout, SETTINGS);
     }
   } catch {
@@ -85,7 +90,7 @@ function drawWithin(element) {
 }
 
 globalThis.plots = {
-  colour, axis, layout, short, instant,
+  colour, axis, layout, short, instant, NARROW,
   add(kind, figures) {
     kinds.set(kind, figures);
     document.querySelectorAll(`[data-plots="${kind}"]`).forEach(draw);
@@ -94,4 +99,5 @@ globalThis.plots = {
 document.addEventListener("htmx:load", (event) => drawWithin(event.target));
 const drawAll = () => drawWithin(document.body);
 document.addEventListener("themechange", drawAll);
+document.addEventListener("zonechange", drawAll);
 matchMedia("print").addEventListener("change", drawAll);

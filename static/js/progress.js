@@ -1,7 +1,12 @@
 /** Figures of collective progress. Roles differ in shape as well as in colour. */
-const { colour, axis, layout, short } = globalThis.plots;
+const { colour, axis, layout, short, NARROW } = globalThis.plots;
+
+/** The width of a capital letter in pixels: communicators are named in capitals. */
+const CAPITAL = 7.2;
 
 const roleColour = (role) => (role === "culprit" ? colour("bad-fill") : role === "possible" ? colour("warn-fill") : colour("accent"));
+
+const title = (text) => ({ text, font: { size: 11 }, standoff: 6 });
 
 function detail({ detail: shown }, most) {
   const marks = [...shown.marks].reverse();
@@ -34,23 +39,29 @@ function detail({ detail: shown }, most) {
       annotations: marks.flatMap((mark, place) => (mark.enqueued === null ? [{
         x: low - room * 0.8, y: place, xanchor: "left", text: mark.state, showarrow: false, font: { size: 11, color: colour("muted") },
       }] : [])),
-      xaxis: axis({ range: [low - room, high + room], tickformat: ",d", nticks: 6, title: { text: "● completed   | launched", font: { size: 11 }, standoff: 6 } }),
+      xaxis: axis({
+        range: [low - room, high + room], tickformat: ",d", nticks: 6, visible: counts.length > 0,
+        title: title("collectives: ● completed   | launched"),
+      }),
       yaxis: axis({ tickmode: "array", tickvals: names.map((_, place) => place), ticktext: names, range: [-0.7, marks.length - 0.3], showgrid: false }),
     }),
   };
 }
 
-function waits({ waits: shown, detail: { marks } }, most) {
+function waits({ waits: shown, detail: { marks } }, most, place) {
+  // Waiting ranks stand on the left and have the room that those on the right leave.
+  const right = Math.min(most, Math.max(...shown.map((wait) => wait.blockers.length)));
+  const left = Math.max(12, Math.floor(place.clientWidth / CAPITAL) - right - 5);
   const nodes = new Map();
-  const node = (label, blamed) => {
-    if (!nodes.has(label)) nodes.set(label, { place: nodes.size, blamed });
+  const node = (label, blamed, on) => {
+    if (!nodes.has(label)) nodes.set(label, { place: nodes.size, blamed, waits: on });
     return nodes.get(label).place;
   };
   const culprits = new Set(marks.filter((mark) => mark.role === "culprit").map((mark) => mark.who.replace("rank ", "")));
   const blamed = (ranks) => ranks.split(/\D+/).some((rank) => culprits.has(rank));
   const links = shown.map((wait) => ({
-    source: node(short(`${wait.waiters} · ${wait.label}`, most + 8), false),
-    target: node(short(wait.blockers, most), blamed(wait.blockers)),
+    source: node(`${wait.waiters} · ${wait.label}`, false, true),
+    target: node(wait.blockers, blamed(wait.blockers), false),
     value: wait.weight,
     label: `${wait.label} ${wait.call}`,
   }));
@@ -59,9 +70,9 @@ function waits({ waits: shown, detail: { marks } }, most) {
     traces: [{
       type: "sankey", arrangement: "snap",
       node: {
-        label: [...nodes.keys()], pad: 14, thickness: 12,
+        label: [...nodes].map(([name, { waits: on }]) => short(name, on ? left : right)), customdata: [...nodes.keys()], pad: 14, thickness: 12,
         color: list.map((one) => (one.blamed ? colour("bad-fill") : colour("line-strong"))),
-        line: { width: 0 }, hovertemplate: "%{label}<extra></extra>",
+        line: { width: 0 }, hovertemplate: "%{customdata}<extra></extra>",
       },
       link: {
         source: links.map((one) => one.source), target: links.map((one) => one.target),
@@ -74,7 +85,8 @@ function waits({ waits: shown, detail: { marks } }, most) {
   };
 }
 
-function map({ map: shown }, most) {
+function map({ map: shown, folded }, most, place) {
+  const narrow = place.clientWidth < NARROW;
   const furthest = Math.max(1, ...shown.behind.flat().filter((value) => value !== null));
   const blamed = shown.blamed.filter((name) => shown.columns.includes(name));
   const places = shown.rows.map((_, place) => place);
@@ -85,14 +97,16 @@ function map({ map: shown }, most) {
       zmin: 0, zmax: furthest, xgap: shown.columns.length > 128 ? 0 : 1, ygap: 2, hoverongaps: false,
       colorscale: [[0, colour("raised")], [0.001, colour("warn-soft")], [1, colour("bad-fill")]],
       colorbar: {
+        title: { text: "behind", font: { size: 11 } },
         thickness: 8, outlinewidth: 0, tickformat: ",d", dtick: Math.ceil(furthest / 2), len: 90, lenmode: "pixels", y: 1, yanchor: "top",
       },
       hovertemplate: "%{customdata}<br>%{x}: %{z:,} behind<extra></extra>",
     }],
-    layout: layout(Math.max(150, 22 * shown.rows.length + 60), {
-      xaxis: axis({ type: "category", nticks: 24, showgrid: false }),
+    layout: layout(Math.max(150, 22 * shown.rows.length + 80), {
+      xaxis: axis({ type: "category", nticks: narrow ? 5 : 24, showgrid: false, title: title(folded ? "host" : "rank") }),
       yaxis: axis({
         tickmode: "array", tickvals: places, ticktext: shown.rows.map((row) => short(row, most)), autorange: "reversed", showgrid: false,
+        title: narrow ? undefined : title("communicator"),
       }),
       annotations: blamed.slice(0, 24).map((name) => ({
         x: name, y: 1, yref: "paper", yanchor: "bottom", text: "▼", showarrow: false, font: { size: 11, color: colour("bad-fill") },

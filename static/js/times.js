@@ -1,16 +1,38 @@
 /**
- * Times in the viewer's zone, with UTC on hover; ages and GPU-hours that go on counting.
+ * Times in the viewer's zone or in UTC, with the other on hover; ages and GPU-hours that go on
+ * counting. Which of the two is kept on this device; a change sends `zonechange` for pictures.
  *
  * `<time datetime="…" data-show="age|clock|full">` and `<data data-gpus="…" data-since="…">`.
  */
-const zone = document.documentElement.dataset.timeZone || undefined;
-const clock = new Intl.DateTimeFormat(undefined, {
-  hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23", timeZone: zone,
-});
-const day = new Intl.DateTimeFormat(undefined, {
-  day: "numeric", month: "short", year: "numeric", timeZone: zone,
-});
-const zoneName = new Intl.DateTimeFormat(undefined, { timeZoneName: "short", timeZone: zone });
+const home = document.documentElement.dataset.timeZone || undefined;
+const CHOSEN = "times";
+
+function formats(zone) {
+  return {
+    clock: new Intl.DateTimeFormat(undefined, {
+      hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23", timeZone: zone,
+    }),
+    day: new Intl.DateTimeFormat(undefined, {
+      day: "numeric", month: "short", year: "numeric", timeZone: zone,
+    }),
+    name: new Intl.DateTimeFormat(undefined, { timeZoneName: "short", timeZone: zone }),
+    // Sweden writes 2026-11-30 14:43:21, which Plotly reads.
+    wall: new Intl.DateTimeFormat("sv-SE", { dateStyle: "short", timeStyle: "medium", timeZone: zone }),
+  };
+}
+
+const local = formats(home);
+const utc = formats("UTC");
+
+function kept() {
+  try {
+    return localStorage.getItem(CHOSEN) === "utc" ? utc : local;
+  } catch {
+    return local; // storage may be switched off
+  }
+}
+
+let shown = kept();
 
 const HOUR = 3600;
 const DAY = 24 * HOUR;
@@ -27,9 +49,14 @@ function age(seconds) {
 
 function text(instant, show) {
   if (show === "age") return age((Date.now() - instant) / 1000);
-  const today = day.format(instant) === day.format(Date.now());
-  if (show === "clock" && today) return clock.format(instant);
-  return `${day.format(instant)}, ${clock.format(instant)}`;
+  const today = shown.day.format(instant) === shown.day.format(Date.now());
+  if (show === "clock" && today) return shown.clock.format(instant);
+  return `${shown.day.format(instant)}, ${shown.clock.format(instant)}`;
+}
+
+function zoneOf(form) {
+  const part = form.name.formatToParts(Date.now()).find((piece) => piece.type === "timeZoneName");
+  return part ? part.value : "UTC";
 }
 
 function write(element, content) {
@@ -40,9 +67,10 @@ function showTime(element) {
   const instant = new Date(element.dateTime);
   if (Number.isNaN(instant.getTime())) return;
   write(element, text(instant, element.dataset.show));
-  if (element.title) return;
-  const utc = `${instant.toISOString().slice(0, 19).replace("T", " ")} UTC`;
-  element.title = element.dataset.show === "age" ? `since ${text(instant, "full")} (${utc})` : utc;
+  const other = shown === utc ? local : utc;
+  const there = `${other.wall.format(instant)} ${zoneOf(other)}`;
+  const title = element.dataset.show === "age" ? `since ${text(instant, "full")} (${there})` : there;
+  if (element.title !== title) element.title = title;
 }
 
 function showBurning(element) {
@@ -60,15 +88,36 @@ function showAll(within) {
   select("data[data-since]").forEach(showBurning);
 }
 
-function zoneOfViewer() {
-  const part = zoneName.formatToParts(Date.now()).find((piece) => piece.type === "timeZoneName");
-  return part ? part.value : "UTC";
+function showZone(button) {
+  const [now, other] = [shown, shown === utc ? local : utc].map(zoneOf);
+  button.textContent = now;
+  button.disabled = now === other;
+  const say = now === other ? `Times are in ${now}` : `${now}: times are in this zone. Show them in ${other}`;
+  button.setAttribute("aria-label", say);
+  button.title = say;
+  button.hidden = false;
 }
 
+globalThis.times = {
+  /** Milliseconds since 1970 as a wall clock shows it in the zone of the page's times. */
+  wall: (milliseconds) => shown.wall.format(milliseconds),
+};
+
 showAll(document);
-for (const element of document.querySelectorAll("[data-zone]")) {
-  element.textContent = zoneOfViewer();
-  element.hidden = false;
+const zone = document.querySelector("[data-zone]");
+if (zone) {
+  showZone(zone);
+  zone.addEventListener("click", () => {
+    shown = shown === utc ? local : utc;
+    try {
+      localStorage.setItem(CHOSEN, shown === utc ? "utc" : "local");
+    } catch {
+      // the choice then lasts as long as the page
+    }
+    showZone(zone);
+    showAll(document);
+    document.dispatchEvent(new CustomEvent("zonechange"));
+  });
 }
 document.addEventListener("htmx:load", (event) => showAll(event.target));
 setInterval(() => {

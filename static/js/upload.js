@@ -10,6 +10,7 @@ const nameOf = (file) => file.path ?? (file.webkitRelativePath || file.name);
 
 function sizeOf({ size }) {
   const units = ["bytes", "KB", "MB", "GB"];
+  if (size === 1) return "1 byte";
   const step = size ? Math.min(3, Math.floor(Math.log2(size) / 10)) : 0;
   return `${(size / 1024 ** step).toLocaleString(undefined, { maximumFractionDigits: step ? 1 : 0 })} ${units[step]}`;
 }
@@ -89,6 +90,7 @@ class Transfers {
     this.count = files.length;
     this.done = 0;
     this.doneFiles = 0;
+    this.known = [];
     this.list.replaceChildren();
     this.rows = new Map(files.slice(0, LISTED).map((file) => [file, this.row(file)]));
     this.show(0);
@@ -103,6 +105,19 @@ class Transfers {
     return row;
   }
 
+  /** Every listed file can be taken off again, before anything is sent. */
+  offerRemoval(remove) {
+    for (const [file, row] of this.rows) {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "btn quiet tight";
+      button.textContent = "Remove";
+      button.setAttribute("aria-label", `Remove ${nameOf(file)}`);
+      button.addEventListener("click", () => remove(file));
+      row.lastChild.append(" ", button);
+    }
+  }
+
   mark(file, state, text) {
     const row = this.rows.get(file) ?? (state === "refused" ? this.row(file) : null);
     if (!row) return;
@@ -112,18 +127,27 @@ class Transfers {
 
   show(loaded) {
     this.bar.value = Math.min(1, (this.done + loaded) / this.total);
-    this.words.textContent = `${this.doneFiles.toLocaleString()} of ${this.count.toLocaleString()} files`;
+    this.words.textContent = `${this.doneFiles.toLocaleString()} of ${this.count.toLocaleString()} file${this.count === 1 ? "" : "s"}`;
   }
 
   ended(batch, results) {
     batch.forEach((file, place) => {
       const { state, reason } = results[place] ?? { state: "stored", reason: "" };
-      this.mark(file, state, state === "stored" ? "handed in" : state === "known" ? "known already" : reason);
+      this.mark(file, state, state === "stored" ? "handed in" : state === "known" ? "already here" : reason);
+      if (state === "known") this.known.push(nameOf(file));
     });
     this.done += batch.reduce((sum, file) => sum + file.size, 0);
     this.doneFiles += batch.length;
     this.show(0);
   }
+}
+
+/** Says which files were here before: nothing else on the page changes by them. */
+function tellKnown({ known, count }) {
+  if (!known.length) return;
+  const text = known.length === 1 ? `${known[0]} is already here.`
+    : `${known.length.toLocaleString()} of ${count.toLocaleString()} files are already here.`;
+  document.body.dispatchEvent(new CustomEvent("notice", { detail: { level: "info", text } }));
 }
 
 async function sendBatch(url, batch, more, token, transfers) {
@@ -170,6 +194,7 @@ async function handIn(form, files) {
       current = batch;
       await sendBatch(url, batch, place < all.length - 1, token, transfers);
     }
+    tellKnown(transfers);
     if (page) location.assign(page);
     else document.body.dispatchEvent(new CustomEvent("changed"));
   } catch (error) {
@@ -192,15 +217,21 @@ function prepare(form) {
   let chosen = [];
 
   form.querySelector("[data-plain]")?.toggleAttribute("hidden", !creates);
+  const showChosen = () => {
+    const transfers = new Transfers(form.querySelector("[data-transfers]"));
+    transfers.begin(chosen);
+    transfers.place.hidden = !chosen.length;
+    transfers.words.textContent = `${chosen.length.toLocaleString()} file${chosen.length === 1 ? "" : "s"} chosen`;
+    transfers.offerRemoval((file) => {
+      chosen = chosen.filter((one) => one !== file);
+      showChosen();
+    });
+  };
   const take = (files) => {
     if (!files.length) return;
     chosen = creates ? [...chosen, ...files] : files;
-    if (!creates) handIn(form, chosen);
-    else {
-      const transfers = new Transfers(form.querySelector("[data-transfers]"));
-      transfers.begin(chosen);
-      transfers.words.textContent = `${chosen.length.toLocaleString()} files chosen`;
-    }
+    if (creates) showChosen();
+    else handIn(form, chosen);
   };
   input.addEventListener("change", () => {
     take([...input.files]);

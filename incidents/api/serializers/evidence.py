@@ -31,6 +31,12 @@ class EvidenceSerializer(serializers.ModelSerializer[Evidence]):
     began_at = InstantField(allow_null=True)
     ended_at = InstantField(allow_null=True)
     uploaded_at = InstantField()
+    set_aside_at = InstantField(
+        allow_null=True, help_text="Since when no diagnosis uses it; null while in use."
+    )
+    purged_at = InstantField(
+        source="blob.purged_at", allow_null=True, help_text="When its bytes were deleted for good."
+    )
 
     class Meta:
         model = Evidence
@@ -51,6 +57,10 @@ class EvidenceSerializer(serializers.ModelSerializer[Evidence]):
             "uploaded_by",
             "source",
             "uploaded_at",
+            "set_aside_at",
+            "set_aside_by",
+            "set_aside_reason",
+            "purged_at",
         ]
 
 
@@ -78,6 +88,21 @@ class OriginSerializer(RequestSerializer):
 
     def validate_kind(self, value: Any) -> EvidenceKind:
         return EvidenceKind(value)
+
+
+class UseSerializer(RequestSerializer):
+    """Whether diagnoses leave a file out."""
+
+    set_aside = serializers.BooleanField()
+    reason = serializers.CharField(
+        required=False, default="", max_length=4000, help_text="Needed to set it aside."
+    )
+
+    def validate(self, attrs: Any) -> Any:
+        """Refuses setting aside without a reason."""
+        if attrs["set_aside"] and not attrs["reason"].strip():
+            raise serializers.ValidationError({"reason": ["Say why, so that others can follow."]})
+        return attrs
 
 
 class FilesSerializer(serializers.Serializer[Any]):

@@ -3,16 +3,18 @@
 from collections.abc import Sequence
 from typing import Any
 
+from django.db import transaction
 from django.http import FileResponse
 from drf_spectacular.types import OpenApiTypes
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from incidents import selectors, storage
+from incidents import selectors
 from incidents.api import examples
 from incidents.api.authentication import actor_of
 from incidents.api.describing import gives, takes
+from incidents.api.etag import etag_of, require_match
 from incidents.api.filters import EvidenceListFilter, refuse_unknown
 from incidents.api.idempotency import fingerprint_of, keep, key_of, releasing, replayed
 from incidents.api.parsers import RawParser
@@ -22,14 +24,16 @@ from incidents.api.serializers.evidence import (
     FilesSerializer,
     OriginSerializer,
     UploadedSerializer,
+    UseSerializer,
 )
 from incidents.api.uploads import Upload, digest_of, is_form, uploads_in
 from incidents.api.viewsets.base import RecordViewSet, address, record_of
 from incidents.models import Diagnosis, Evidence, Incident
 from incidents.roles import Capability
 from incidents.services import idempotency
+from incidents.services.aside import set_aside, take_back
 from incidents.services.diagnoses import request_diagnosis
-from incidents.services.evidence import attach_evidence
+from incidents.services.evidence import attach_evidence, open_content
 from incidents.services.idempotency import Answer
 
 _ORIGIN = frozenset(OriginSerializer().fields)
@@ -126,11 +130,28 @@ class EvidenceOfIncidentViewSet(RecordViewSet):
 class EvidenceViewSet(RecordViewSet):
     """One file."""
 
+    needs = {"PATCH": Capability.RESPOND}
     queryset = selectors.evidence()
     serializer_class = EvidenceSerializer
 
     def retrieve(self, request: Request, pk: int) -> Response:
         """What a file is, and whether it could be read."""
+        return Response(self.shown(record_of(selectors.evidence(), pk)))
+
+    @takes(UseSerializer, gives={200: EvidenceSerializer}, examples=[examples.SET_ASIDE])
+    def partial_update(self, request: Request, pk: int) -> Response:
+        """Set a file aside, so that no later diagnosis uses it, or take it back.
+
+        A file that stands so already is left as it is.
+        """
+        wanted = self.given(UseSerializer)
+        with transaction.atomic():
+            evidence = record_of(selectors.evidence().select_for_update(of=("self",)), pk)
+            require_match(request, etag_of(self.shown(evidence)))
+            if wanted["set_aside"] and evidence.set_aside_at is None:
+                set_aside(actor=self.actor, evidence=evidence, reason=wanted["reason"])
+            elif not wanted["set_aside"] and evidence.set_aside_at is not None:
+                take_back(actor=self.actor, evidence=evidence)
         return Response(self.shown(record_of(selectors.evidence(), pk)))
 
     @gives({(200, "application/octet-stream"): OpenApiTypes.BINARY})
@@ -142,7 +163,7 @@ class EvidenceViewSet(RecordViewSet):
 
 def _download(evidence: Evidence) -> FileResponse:
     response = FileResponse(
-        storage.open_blob(evidence.blob.sha256),
+        open_content(evidence),
         as_attachment=True,
         filename=evidence.name.rpartition("/")[2],
         content_type="application/octet-stream",

@@ -7,12 +7,14 @@ from diagnosis.collectives.procedure import localise
 from tests.diagnosis.recorded_job import NCCL, data_parallel, dumps, placed, run, steps
 
 
-def picture(world: int):
+def judged(world: int):
     programs = steps(world, 2)
     programs[3] = programs[3][:4]
-    found, progress = localise(
-        dumps(run(data_parallel(world), programs), NCCL), placement=placed(world, 8)
-    )
+    return localise(dumps(run(data_parallel(world), programs), NCCL), placement=placed(world, 8))
+
+
+def picture(world: int):
+    found, progress = judged(world)
     return progress_picture(progress, found.suspects)
 
 
@@ -37,3 +39,19 @@ def test_many_ranks_are_folded_by_host():
     (group,) = shown["communicators"]
     assert shown["folded"]
     assert len(group["hosts"]) == 33
+
+
+def test_the_communicator_of_the_summary_is_named():
+    found, progress = judged(8)
+    assert progress_picture(progress, found.suspects, found.verdict.summary)["named"] == 0
+
+
+def test_without_it_the_first_suspects_findings_name_it():
+    found, progress = judged(8)
+    assert progress_picture(progress, found.suspects, "It hangs.")["named"] == 0
+
+
+def test_the_beginning_of_a_longer_label_is_not_taken_for_the_label():
+    _, progress = judged(8)
+    label = progress.communicators[0].label
+    assert progress_picture(progress, summary=f"it waits in {label}7")["named"] is None

@@ -13,7 +13,7 @@ def followed(*levels: tuple[int, float], noise: float = 0.01, step: float = STEP
     random = np.random.default_rng(3)
     values = np.concatenate([np.full(count, level, np.float64) for count, level in levels])
     values = np.asarray(values * (1 + noise * random.normal(size=len(values))), np.float64)
-    time = 1e9 + step * np.arange(len(values))
+    time = np.arange(len(values), dtype=np.float64) * step + 1e9
     pace = Pace()
     for first in range(0, len(values), 4):
         PaceRule().follow(pace, time[first : first + 4], values[first : first + 4])

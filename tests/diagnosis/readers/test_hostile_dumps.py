@@ -13,6 +13,14 @@ from tests.diagnosis.recorded_job import data_parallel, dump, evidence, run, ste
 
 GOOD = dump(run(data_parallel(2), steps(2, 2)), 1)
 MANY = 2_000_000
+#: A dictionary whose keys all hash to the same slot: quadratic to build.
+BUSY = (
+    b"\x80\x02}("
+    + b"".join(
+        b"\x8a\x0a" + (key * (2**61 - 1)).to_bytes(10, "little") + b"N" for key in range(60_000)
+    )
+    + b"u."
+)
 
 
 class Attack:
@@ -62,7 +70,7 @@ def test_a_tree_without_end_is_not_walked():
 
 
 def test_a_dump_that_burns_processor_time_is_ended():
-    busy = evidence(b"\x80\x02" + b"}0" * 50_000_000 + b".", "busy_rank_0")
+    busy = evidence(BUSY, "busy_rank_0")
     read, skipped = read_dumps(
         [busy, evidence(GOOD, "good_rank_1")], limits=ChildLimits(cpu_seconds=1)
     )
@@ -71,7 +79,7 @@ def test_a_dump_that_burns_processor_time_is_ended():
 
 
 def test_a_dump_that_takes_too_long_is_ended():
-    busy = evidence(b"\x80\x02" + b"}0" * 50_000_000 + b".", "busy_rank_0")
+    busy = evidence(BUSY, "busy_rank_0")
     _, skipped = read_dumps([busy], limits=ChildLimits(wall_seconds=0.2))
     assert skipped[0].reason == "refused: reading it took longer than 0.2 s"
 

@@ -6,9 +6,11 @@ import pytest
 
 from diagnosis.core.words import EvidenceKind
 from diagnosis.services.evidence import evidence_of, placement_of
+from incidents.services.aside import set_aside
 from incidents.services.evidence import attach_evidence
 from tests.factories import (
     AttemptFactory,
+    EvidenceFactory,
     HostFactory,
     IncidentFactory,
     RankPlacementFactory,
@@ -69,3 +71,10 @@ def test_the_registered_placement_is_handed_over_as_it_was_registered():
 @pytest.mark.parametrize("attempt", [AttemptFactory, lambda: None])
 def test_without_placement_the_engine_looks_for_one_in_the_evidence(attempt):
     assert placement_of(IncidentFactory(attempt=attempt())) is None
+
+
+def test_what_was_set_aside_is_not_judged():
+    incident = IncidentFactory()
+    used, wrong = (EvidenceFactory(incident=incident) for _ in range(2))
+    set_aside(actor=actor(), evidence=wrong, reason="another job")
+    assert list(evidence_of(incident)) == [used.name]

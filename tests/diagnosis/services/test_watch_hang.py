@@ -98,6 +98,20 @@ def test_a_job_that_moves_again_closes_its_incident():
     assert watch.watch.incident is None
 
 
+def test_trouble_of_the_same_host_that_comes_back_soon_is_the_same_incident():
+    job = live_job(moves_for=3000)
+    watch = watched(job)
+    watch.body = stuck_for(job, since=START + 300, until=START + 480)
+    watch.run(START, START + 700)
+    watch.body = stuck_for(job, since=START + 720, until=START + 960)
+
+    watch.run(START + 720, START + 940)
+
+    incident = Incident.objects.get()
+    assert incident.status == IncidentStatus.TRIGGERED
+    assert incident.events.filter(verb="incident.reopened").exists()
+
+
 def test_an_incident_that_a_person_closed_is_not_opened_again_while_it_lasts():
     job = live_job()
     watch = watched(job)
@@ -120,6 +134,19 @@ def test_a_hang_joins_the_incident_that_someone_opened_for_the_attempt():
     assert Incident.objects.count() == 1
     assert opened.kind == IncidentKind.HANG
     assert opened.suspect_name.startswith("node-")
+
+
+def test_what_someone_else_opened_gets_a_note_on_recovery_and_stays_theirs_to_close():
+    job = live_job(moves_for=3000)
+    watch = watched(job)
+    watch.body = stuck_for(job, since=START + 300, until=START + 480)
+    opened, _ = open_incident(actor=ROBOT, title="it hangs", attempt=watch.attempt)
+
+    watch.run(START, START + 700)
+
+    opened.refresh_from_db()
+    assert opened.status == IncidentStatus.TRIGGERED
+    assert opened.events.filter(verb="incident.noted", text__contains="moves again").exists()
 
 
 def test_after_a_gap_of_ten_minutes_nothing_is_opened_about_what_has_passed():

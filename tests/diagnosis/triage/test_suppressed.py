@@ -57,6 +57,12 @@ def test_without_rules_the_host_is_isolated() -> None:
     assert isolates(judged(FALLEN))
 
 
+def suppressed_in(answer: Diagnosis) -> list[str]:
+    told = answer.verdict.coverage["suppressed"]
+    assert isinstance(told, list)
+    return told
+
+
 @pytest.mark.parametrize(
     "rule",
     [
@@ -71,7 +77,7 @@ def test_a_silenced_finding_isolates_nothing_and_is_told(
     answer = judged(FALLEN, rule)
     told = [line for line in answer.trace if line.startswith("suppressed: 1 line of xid-79")]
     assert not isolates(answer)
-    assert told == [f"suppressed: {line}" for line in answer.verdict.coverage["suppressed"]]
+    assert told == [f"suppressed: {line}" for line in suppressed_in(answer)]
     assert rule.reason in told[0]
 
 

@@ -56,6 +56,26 @@ def test_any_communicator_can_be_asked_for():
     assert drawn(quiet, group(1, [7, 6, 7]), communicator=0).detail.label == "group 0"
 
 
+def test_the_communicator_that_the_verdict_names_comes_before_the_most_suspicious():
+    groups = [group(0, [5, 5]), group(1, [7, 6], blamed={1: "culprit"})]
+    shown = shape({"communicators": groups, "waits": [], "named": 0})
+    assert shown is not None
+    assert shown.detail.label == "group 0"
+
+
+def test_choices_are_in_the_order_of_their_numbers_and_kept_apart():
+    shown = drawn(group(10, [5, 5]), group(9, [5, 5]), group(2, [5, 4]))
+    assert [one.label for one in shown.disturbed] == ["group 2"]
+    assert [one.label for one in shown.in_step] == ["group 9", "group 10"]
+
+
+def test_a_rank_awaited_point_to_point_did_not_arrive_though_nothing_is_counted():
+    pair = group(0, [-1, -1], reported=[True, True], waiting=[True, False])
+    detail = drawn(pair, waits=[wait(0, [0], [1])]).detail
+    assert [mark.state for mark in detail.marks] == ["waits", "did not arrive"]
+    assert not detail.is_counted
+
+
 def test_the_suspect_is_the_first_mark_and_did_not_arrive():
     mark = drawn(group(0, [7, 7, 6, 7], blamed={2: "culprit"})).detail.marks[0]
     assert (mark.who, mark.state, mark.role) == ("rank 2", "did not arrive", "culprit")

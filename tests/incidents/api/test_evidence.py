@@ -16,7 +16,7 @@ from rest_framework.test import APIClient
 from incidents import storage
 from incidents.api.uploads import WholeBody, uploads_in
 from incidents.models import Diagnosis, Evidence, Incident
-from tests.factories import IncidentFactory
+from tests.factories import EvidenceFactory, IncidentFactory
 
 pytestmark = pytest.mark.django_db
 LOG = b"2026-11-30T06:20:07 node-017 kernel: NVRM: Xid (PCI:0000:3b:00): 95\n"
@@ -235,3 +235,28 @@ def test_a_chunked_body_is_read_to_its_end():
 def test_a_server_that_cannot_end_a_chunked_body_asks_for_its_length():
     with pytest.raises(APIException, match="Content-Length"):
         uploads_in(of_unknown_length(), name="x.log")
+
+
+def use(api: APIClient, evidence: Evidence, tag: str = "*", **body: Any) -> Any:
+    at = f"/api/v1/evidence/{evidence.pk}"
+    return api.patch(at, body, format="json", HTTP_IF_MATCH=tag)
+
+
+def test_a_file_is_set_aside_and_taken_back(api: APIClient):
+    evidence = EvidenceFactory()
+    tag = api.get(f"/api/v1/evidence/{evidence.pk}")["ETag"]
+    aside = use(api, evidence, tag, set_aside=True, reason="another job").json()
+    assert (aside["set_aside_reason"], aside["set_aside_at"] is None) == ("another job", False)
+    assert use(api, evidence, tag, set_aside=False).status_code == 412
+    assert use(api, evidence, set_aside=False).json()["set_aside_at"] is None
+
+
+def test_setting_a_file_aside_needs_a_reason(api: APIClient):
+    answer = use(api, EvidenceFactory(), set_aside=True)
+    assert answer.json()["errors"][0]["pointer"] == "#/reason"
+
+
+def test_a_file_that_is_set_aside_already_is_left_as_it_is(api: APIClient):
+    evidence = EvidenceFactory()
+    use(api, evidence, set_aside=True, reason="first")
+    assert use(api, evidence, set_aside=True, reason="second").json()["set_aside_reason"] == "first"

@@ -11,6 +11,7 @@ from rest_framework.test import APIClient
 
 from tests.factories import (
     AttemptFactory,
+    EvidenceFactory,
     HostFactory,
     IncidentFactory,
     RecommendationFactory,
@@ -30,10 +31,11 @@ FIELDS = {
     "PATCH attempts/{attempt}": ["outcome", "ended_at"],
     "PUT attempts/{attempt}/placement": ["rank", "host", "gpu", "nic", "dp"],
     "POST incidents": ["title", "kind", "job", "attempt", "hosts", "dedup_key", "onset_at"],
-    "PATCH incidents/{incident}": ["status", "resolution", "note", "assignee"],
+    "PATCH incidents/{incident}": ["status", "resolution", "note", "assignee", "title", "attempt"],
     "POST incidents/{incident}/notes": ["text"],
     "POST recommendations/{recommendation}/decisions": ["kind", "reason", "changed_action"],
     "PATCH hosts/{host}": ["state", "note"],
+    "PATCH evidence/{evidence}": ["set_aside", "reason"],
     "POST tokens": ["name", "scopes", "expires_at", "owner"],
 }
 PARAMETERS = {
@@ -67,6 +69,7 @@ def places(db: None) -> dict[str, int]:
         "incident": IncidentFactory().pk,
         "recommendation": RecommendationFactory().pk,
         "host": HostFactory().pk,
+        "evidence": EvidenceFactory().pk,
     }
 
 

@@ -1,5 +1,7 @@
 """Decisions that a later run with the same recommendation takes over."""
 
+from typing import Any
+
 import pytest
 
 from incidents import selectors
@@ -48,7 +50,7 @@ def test_the_same_recommendation_again_keeps_its_decision(host: str):
 
 
 @pytest.mark.parametrize("other", [{"action": "reset-gpu"}, {"host": "node-002"}])
-def test_another_action_or_target_is_a_new_question(other: dict[str, str]):
+def test_another_action_or_target_is_a_new_question(other: dict[str, Any]):
     assert not judged_again(accepted(), **other).decisions.exists()
 
 

@@ -158,3 +158,27 @@ def test_the_state_of_an_older_run_does_not_hide_that_of_the_newest():
     diagnoses.fail(pk=old.pk, owner="worker", error="x")
     old.incident.refresh_from_db()
     assert old.incident.diagnosis_state == DiagnosisState.RUNNING
+
+
+def test_a_lost_worker_and_the_second_try_stand_in_the_timeline(wanted):
+    run = expired(number=3)
+    diagnoses.requeue_expired()
+    event = Event.objects.get(incident=run.incident)
+    assert event.text == "Diagnosis 3: the worker was lost in the middle, tried again"
+    run.refresh_from_db()
+    assert run.lost_workers == 1
+
+
+def test_a_run_taken_over_from_a_silent_worker_says_so():
+    run = expired()
+    assert diagnoses.claim(pk=run.pk, owner="second")
+    run.refresh_from_db()
+    assert run.lost_workers == 1
+    assert Event.objects.get(incident=run.incident).verb == "diagnosis.retried"
+
+
+def test_a_first_try_loses_nobody():
+    run = DiagnosisFactory()
+    diagnoses.claim(pk=run.pk, owner="first")
+    run.refresh_from_db()
+    assert (run.lost_workers, Event.objects.count()) == (0, 0)

@@ -77,6 +77,7 @@ def test_the_number_of_queries_does_not_grow_with_the_rows(
         "q=xid-79",
         "kind=hang",
         "class=critical",
+        "severity=high",
         "cluster=west",
         "owner=research",
         "assignee=anna",
@@ -90,6 +91,7 @@ def test_a_filter_in_the_address_finds_what_it_names(query: str, responder: Clie
         job=job,
         cluster=job.cluster,
         kind="hang",
+        severity="high",
         verdict_class="critical",
         assignee=anna,
     )
@@ -217,3 +219,30 @@ def test_two_incidents_of_one_attempt_burn_its_gpus_once(responder: Client):
     IncidentFactory(gpu_count=8, onset_at=began)
     summary = responder.get("/").context["summary"]
     assert (summary.gpus, round(summary.gpu_hours)) == (24, 48)
+
+
+def resolve_many(client: Client, incidents: list[Incident], resolution: str):
+    given = {"incident": [one.pk for one in incidents], "do": "resolve", "resolution": resolution}
+    return client.post("/incidents/change", given, follow=True)
+
+
+def test_many_are_resolved_at_once_and_those_that_refuse_are_named(responder: Client):
+    over = IncidentFactory(status="resolved", resolution="other", resolved_at=timezone.now())
+    page = resolve_many(responder, [IncidentFactory(), over], "false-alarm").content.decode()
+    assert Incident.objects.filter(resolution="false-alarm").count() == 1
+    assert "1 of 2 changed." in page
+    assert over.reference in page
+
+
+@pytest.mark.parametrize("resolution", ["", "vanished"])
+def test_many_are_resolved_only_with_a_resolution(resolution: str, responder: Client):
+    page = resolve_many(responder, [IncidentFactory()], resolution).content.decode()
+    assert "Say how they ended" in page
+    assert not Incident.objects.filter(status="resolved").exists()
+
+
+def test_a_row_says_how_severe_it_is_and_that_nobody_has_it(responder: Client):
+    IncidentFactory()
+    page = responder.get("/").content.decode()
+    assert '<span class="chip">medium</span>' in page
+    assert '<span class="muted">nobody</span>' in page

@@ -8,7 +8,9 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from incidents.choices import Role
 from incidents.models import Evidence, Incident
+from incidents.services.aside import purge
 from incidents.services.evidence import attach_evidence
 from tests.factories import IncidentFactory, actor
 
@@ -146,3 +148,41 @@ def test_the_answer_for_a_script_is_json(responder: Client, incident: Incident):
     assert json.loads(response.content) == {
         "files": [{"name": "one.log", "state": "stored", "reason": ""}]
     }
+
+
+def use(client: Client, evidence: Evidence, do: str, reason: str = ""):
+    given = {"do": do, "reason": reason}
+    return client.post(f"/evidence/{evidence.pk}/change-use", given, follow=True)
+
+
+def test_a_wrong_file_is_set_aside_and_taken_back(responder: Client, incident: Incident):
+    evidence = stored(incident, b"x\n")
+    page = use(responder, evidence, "set-aside", "another job").content.decode()
+    assert "run the diagnosis again to judge without it" in page
+    assert "“another job”" in responder.get(f"/evidence/{evidence.pk}/use").content.decode()
+    use(responder, evidence, "take-back")
+    evidence.refresh_from_db()
+    assert evidence.set_aside_at is None
+
+
+def test_a_responder_cannot_delete_bytes(responder: Client, incident: Incident):
+    evidence = stored(incident, b"x\n")
+    assert use(responder, evidence, "purge", "secret").status_code == 403
+    assert "Delete for good" not in responder.get(f"/evidence/{evidence.pk}/use").content.decode()
+
+
+def test_a_file_whose_bytes_were_deleted_says_so(
+    responder: Client, incident: Incident, django_capture_on_commit_callbacks
+):
+    evidence = stored(incident, b"secret\n")
+    with django_capture_on_commit_callbacks(execute=True):
+        purge(actor=actor(Role.ADMIN), evidence=evidence, reason="secret")
+    download = responder.get(f"/evidence/{evidence.pk}/download")
+    assert (download.status_code, b"had the bytes deleted" in download.content) == (410, True)
+    page = responder.get(f"/evidence/{evidence.pk}/excerpt").content.decode()
+    assert "had the bytes deleted" in page
+
+
+def test_a_viewer_sets_nothing_aside(viewer: Client, incident: Incident):
+    evidence = stored(incident, b"x\n")
+    assert use(viewer, evidence, "set-aside", "x").status_code == 403

@@ -187,3 +187,16 @@ def test_a_viewer_sees_the_answer_and_no_buttons(viewer: Client):
     assert "node-001 broke" in page
     for words in ("Accept", "Reject, because", "Acknowledge", "Add note", "Drop files"):
         assert words not in page
+
+
+def test_the_page_names_who_opened_the_incident(responder: Client, anna: User):
+    responder.post("/incidents/new", {"title": "It hangs", "kind": "hang"})
+    page = responder.get(f"/incidents/{Incident.objects.get().pk}").content.decode()
+    assert "UTC</time> by anna</dd>" in page
+
+
+def test_a_second_try_after_a_lost_worker_is_told(responder: Client):
+    run = DiagnosisFactory(attempts=1)
+    page = shown(responder, run)
+    assert "a worker was lost in the middle, tried again" in page
+    assert "1 worker lost in the middle" in page

@@ -1,0 +1,108 @@
+"""Generated training logs: benign lines, with a share of lines of known faults among them.
+
+Benign lines are what a healthy job prints: boot, link training, NCCL and framework chatter, steps,
+retries that succeed. Fault lines are the taxonomy's own examples. A tenth of the lines is coloured
+or a progress bar that rewrites itself with carriage returns.
+"""
+
+import random
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+RANKS = 512
+RANKS_PER_HOST = 8
+START = 1_764_500_000.0
+#: The share of lines with colours or carriage returns.
+MESSY = 0.1
+
+#: Lines that no shipped signature matches.
+PLAIN = (
+    "step {n} | loss 2.{k:04d} | lr 1.5e-04 | grad norm 0.{k:04d} | tokens/s {n} | mfu 0.41",
+    "loading shard /data/c4/part-{k:05d}.tar ({n} samples, {d} workers)",
+    "saved checkpoint iter {n} to /checkpoints/run-7/iter_{n:07d} in {d}.{k:04d} s",
+    "data loader worker {d}: prefetch queue {d}/64, refill took {k} us",
+    "{host}:{n}:{n} [{d}] NCCL INFO Channel {d:02d}/0 : {d}[0] -> {d}[1] via P2P/CUMEM/read",
+    "{host}:{n}:{n} [{d}] NCCL INFO Connected all rings, use ring PXN 0 GDR 1",
+    "evaluating on {n} samples, perplexity {d}.{k:04d}",
+    "memory: allocated {d}.{k} GiB, reserved {d}.9 GiB, fragmentation 0.0{d}",
+    "gradient bucket {d} reduced in {k} us, {n} elements, overlap 0.9{d}",
+)
+
+#: What a healthy job prints besides: boot, link training, retries that succeed.
+HEALTHY = (
+    "{host}:{n}:{n} [{d}] NCCL INFO NET/IB : Using [0]mlx5_{d}:1/IB [RO]; OOB eth0:10.0.0.{d}<0>",
+    "mlx5_core 0000:{d}a:00.0: Port module event: module {d}, Cable plugged",
+    "mlx5_core 0000:{d}a:00.0 ens{d}f0np0: Link up",
+    "pcieport 0000:{d}0:01.0: AER: enabled with IRQ {k}",
+    "nvidia-nvlink: Nvlink Core is being initialized, major device number 5{d:02d}",
+    "NVRM: loading NVIDIA UNIX x86_64 Kernel Module  550.54.15",
+    "retrying request to the tracker (attempt 1 of 5), succeeded after {k} ms",
+    "torch.distributed: process group initialised, backend nccl, world size 512",
+    "nfs: server storage-{d} not responding, still trying",
+    "nfs: server storage-{d} OK",
+    "{host}:{n}:{n} [{d}] NCCL INFO comm 0x7f{n:06x} rank {d} nranks 512 - Init DONE",
+    "UserWarning: The given buffer is not writable, and PyTorch does not support this",
+    "Gradient overflow. Skipping step, loss scaler 0 reducing loss scale to {n}",
+    "EDAC MC0: Giving out device to module skx_edac controller Skylake Socket#0 IMC#0",
+    "systemd[1]: Started NVIDIA fabric manager service.",
+)
+
+
+def generate(
+    size: int, *, rate: float, faults: Sequence[str], seed: int = 1, benign: Sequence[str] = PLAIN
+) -> Iterator[bytes]:
+    """Chunks of about `size` bytes in all; a share `rate` of the lines is one of `faults`.
+
+    A tenth of the lines has colours or carriage returns.
+    """
+    chance = random.Random(seed)  # noqa: S311 - no secret
+    now, given = START, 0
+    while given < size:
+        lines = []
+        for _ in range(4096):
+            now += chance.random() * 0.004
+            lines.append(_line(chance, now, rate, faults, benign))
+        chunk = "".join(lines).encode()
+        given += len(chunk)
+        yield chunk
+
+
+def write_log(path: Path, size: int, *, rate: float, faults: Sequence[str], seed: int = 1) -> None:
+    """A file of generated lines."""
+    with path.open("wb") as stream:
+        for chunk in generate(size, rate=rate, faults=faults, seed=seed):
+            stream.write(chunk)
+
+
+def _line(
+    chance: random.Random, now: float, rate: float, faults: Sequence[str], benign: Sequence[str]
+) -> str:
+    rank = chance.randrange(RANKS)
+    look = chance.random()
+    if look < MESSY / 2:
+        return _progress_bar(chance)
+    if faults and chance.random() < rate:
+        message = chance.choice(faults)
+    else:
+        message = chance.choice(benign).format(
+            n=chance.randrange(100_000),
+            k=chance.randrange(10_000),
+            d=chance.randrange(1, 10),
+            host=f"node-{rank // RANKS_PER_HOST + 1:03d}",
+        )
+    stamp = _stamp(now)
+    if look < MESSY:
+        return f"\x1b[36m{stamp}\x1b[0m \x1b[1m[rank{rank}]:\x1b[0m {message}\n"
+    return f"{stamp} [rank{rank}]: {message}\n"
+
+
+def _progress_bar(chance: random.Random) -> str:
+    done = chance.randrange(10, 90)
+    steps = (f"Epoch 3:  {done + i}%|####     | {done + i}/100 [00:{done}<01:07]" for i in range(4))
+    return "\r".join(steps) + "\n"
+
+
+def _stamp(now: float) -> str:
+    second = int(now)
+    hour, minute = second // 3600 % 24, second // 60 % 60
+    return f"2025-11-30 {hour:02d}:{minute:02d}:{second % 60:02d},{int(now * 1000) % 1000:03d}"
