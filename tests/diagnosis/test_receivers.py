@@ -1,12 +1,13 @@
 """Calling a worker when the records ask for a diagnosis."""
 
 import time
+from fnmatch import fnmatch
 
 import pytest
 from django.conf import settings as django_settings
 
 from diagnosis.receivers import call_a_worker
-from diagnosis.tasks import run_diagnosis, sweep_diagnoses
+from diagnosis.tasks import run_diagnosis, run_replay, sweep_diagnoses
 from incidents.choices import DiagnosisState
 from incidents.models import Diagnosis
 from incidents.services import diagnoses
@@ -40,9 +41,10 @@ def test_another_error_is_not_swallowed(monkeypatch):
 
 
 def test_tasks_go_to_the_queue_of_diagnosis():
-    (pattern,) = django_settings.CELERY_TASK_ROUTES
-    for task in (run_diagnosis, sweep_diagnoses):
-        assert task.name.startswith(pattern.removesuffix("*"))
+    for task in (run_diagnosis, run_replay, sweep_diagnoses):
+        routes = django_settings.CELERY_TASK_ROUTES.items()
+        first = next(route for pattern, route in routes if fnmatch(task.name, pattern))
+        assert first == {"queue": "diagnosis"}
 
 
 def test_the_beat_schedule_names_the_sweeper():
