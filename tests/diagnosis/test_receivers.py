@@ -7,7 +7,7 @@ from django.conf import settings as django_settings
 
 from aegis_web.celery import app
 from diagnosis.receivers import call_a_worker
-from diagnosis.tasks import judge_due, judge_job, run_diagnosis, sweep_diagnoses
+from diagnosis.tasks import judge_due, judge_job, run_diagnosis, run_replay, sweep_diagnoses
 from incidents.choices import DiagnosisState
 from incidents.models import Diagnosis
 from incidents.services import diagnoses
@@ -44,6 +44,7 @@ def test_another_error_is_not_swallowed(monkeypatch):
     ("task", "queue"),
     [
         (run_diagnosis, "diagnosis"),
+        (run_replay, "diagnosis"),
         (sweep_diagnoses, "diagnosis"),
         (judge_due, "watch"),
         (judge_job, "watch"),
