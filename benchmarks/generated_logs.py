@@ -14,6 +14,8 @@ RANKS_PER_HOST = 8
 START = 1_764_500_000.0
 #: The share of lines with colours or carriage returns.
 MESSY = 0.1
+#: Different benign messages in one log.
+POOL = 8192
 
 #: Lines that no shipped signature matches.
 PLAIN = (
@@ -56,12 +58,13 @@ def generate(
     A tenth of the lines has colours or carriage returns.
     """
     chance = random.Random(seed)  # noqa: S311 - no secret
+    pool = [_filled(chance, benign) for _ in range(POOL)]
     now, given = START, 0
     while given < size:
         lines = []
         for _ in range(4096):
             now += chance.random() * 0.004
-            lines.append(_line(chance, now, rate, faults, benign))
+            lines.append(_line(chance, now, rate, faults, pool))
         chunk = "".join(lines).encode()
         given += len(chunk)
         yield chunk
@@ -75,25 +78,29 @@ def write_log(path: Path, size: int, *, rate: float, faults: Sequence[str], seed
 
 
 def _line(
-    chance: random.Random, now: float, rate: float, faults: Sequence[str], benign: Sequence[str]
+    chance: random.Random, now: float, rate: float, faults: Sequence[str], pool: Sequence[str]
 ) -> str:
-    rank = chance.randrange(RANKS)
+    rank = int(chance.random() * RANKS)
     look = chance.random()
     if look < MESSY / 2:
         return _progress_bar(chance)
     if faults and chance.random() < rate:
         message = chance.choice(faults)
     else:
-        message = chance.choice(benign).format(
-            n=chance.randrange(100_000),
-            k=chance.randrange(10_000),
-            d=chance.randrange(1, 10),
-            host=f"node-{rank // RANKS_PER_HOST + 1:03d}",
-        )
+        message = pool[int(chance.random() * POOL)]
     stamp = _stamp(now)
     if look < MESSY:
         return f"\x1b[36m{stamp}\x1b[0m \x1b[1m[rank{rank}]:\x1b[0m {message}\n"
     return f"{stamp} [rank{rank}]: {message}\n"
+
+
+def _filled(chance: random.Random, benign: Sequence[str]) -> str:
+    return chance.choice(benign).format(
+        n=chance.randrange(100_000),
+        k=chance.randrange(10_000),
+        d=chance.randrange(1, 10),
+        host=f"node-{chance.randrange(1, RANKS // RANKS_PER_HOST):03d}",
+    )
 
 
 def _progress_bar(chance: random.Random) -> str:

@@ -78,6 +78,8 @@ class EvidenceKind(TextChoices):
     COUNTERS = "collective-counters", "Collective counters"
     PLACEMENT = "placement", "Placement"
     TOPOLOGY = "topology", "Topology"
+    PING_MATRIX = "ping-matrix", "Ping matrix"
+    CONFIGURATION = "configuration", "Configuration snapshot"
     EMPTY = "empty", "Empty file"
     UNKNOWN = "unknown", "Not told yet"
 

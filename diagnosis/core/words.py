@@ -86,5 +86,7 @@ class EvidenceKind(StrEnum):
     COUNTERS = "collective-counters"
     PLACEMENT = "placement"
     TOPOLOGY = "topology"
+    PING_MATRIX = "ping-matrix"
+    CONFIGURATION = "configuration"
     EMPTY = "empty"
     UNKNOWN = "unknown"

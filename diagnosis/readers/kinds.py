@@ -4,6 +4,7 @@ import re
 
 from diagnosis.core.evidence import Evidence
 from diagnosis.core.words import EvidenceKind
+from diagnosis.readers.configuration import is_configuration
 from diagnosis.readers.proxy_trace import looks_like_proxy_trace
 
 #: How much of the head is looked at, in bytes.
@@ -16,6 +17,10 @@ _FLIGHT_RECORDER_JSON = re.compile(
 )
 _PLACEMENT_JSON = re.compile(rb'^\s*\[\s*(?:\]|\{[^{}]*"(?:rank|host)"\s*:)', re.DOTALL)
 _TOPOLOGY_JSON = re.compile(rb'^\s*\{\s*"(?:hosts|links)"\s*:\s*\[', re.DOTALL)
+_PINGS = re.compile(
+    rb"(?:\xef\xbb\xbf)?(?:[\w ]+,)*\s*src\s*,\s*dst\s*,[^\n]*\blost\b"
+    rb'|\s*\{(?=[^{}\n]*"src"\s*:)(?=[^{}\n]*"dst"\s*:)(?=[^{}\n]*"lost"\s*:)'
+)
 _ARCHIVES = {b"PK\x03\x04": "zip", b"7z\xbc\xaf": "7z", b"\xfd7zXZ": "xz", b"BZh": "bzip2"}
 _TAR_MAGIC, _TAR_MAGIC_AT = b"ustar", 257
 #: The first record of each source of counters; the readers of `counter_sources` say whose.
@@ -32,6 +37,7 @@ _COUNTERS = (_COUNTER_LINES, _INSPECTOR, _PROFILER, _RAS_JSON)
 _BY_HEAD = (
     (EvidenceKind.PLACEMENT, _PLACEMENT_JSON),
     (EvidenceKind.TOPOLOGY, _TOPOLOGY_JSON),
+    (EvidenceKind.PING_MATRIX, _PINGS),
     (EvidenceKind.FLIGHT_RECORDER, _FLIGHT_RECORDER_JSON),
 )
 _TEXT_CONTROLS = frozenset(b"\t\n\r\x0b\x0c\x1b\x08\x07")
@@ -55,6 +61,8 @@ def kind_of_head(head: bytes) -> EvidenceKind:
         return EvidenceKind.FLIGHT_RECORDER
     if counters_of(head):
         return EvidenceKind.COUNTERS
+    if is_configuration(head, whole=len(head) < HEAD_BYTES):
+        return EvidenceKind.CONFIGURATION
     for kind, pattern in _BY_HEAD:
         if pattern.match(head):
             return kind

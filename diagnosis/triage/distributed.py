@@ -144,8 +144,23 @@ def judge_rest(case: Case, clues: Sequence[Clue], job: str | None) -> Outcome:
         suspects=tuple(_ailing(case)),
         recommendations=(
             Recommendation(Action.RESTART_JOB, job_target(job), "No cause is in these logs."),
+            Recommendation(Action.RUN_OFFLINE, job_target(job), _offline_reason(case)),
         ),
-        trace=(f"{len(clues)} distributed findings, all symptoms: nobody is named",),
+        trace=(
+            f"{len(clues)} distributed findings, all symptoms: nobody is named",
+            f"hand over to offline diagnosis: {_offline_reason(case)}",
+        ),
+    )
+
+
+def _offline_reason(case: Case) -> str:
+    """Why, and on which hosts: the job's, for those who complain are not the ones to test first."""
+    hosts = [*case.placement.hosts] or sorted(case.log_hosts)
+    shown_hosts = ", ".join(hosts[:8]) + (", ..." if len(hosts) > 8 else "")
+    where = f"the {len(hosts)} hosts of the job ({shown_hosts})" if hosts else "the job's hosts"
+    return (
+        "Every rank that speaks waits for another, so the logs leave no one out: self-check and "
+        f"split {where} until the bad part is found."
     )
 
 

@@ -12,6 +12,7 @@ from diagnosis.core.collective_reports import CollectiveReports
 from diagnosis.core.diagnosis import Conclusion, Skipped
 from diagnosis.core.evidence import Evidence
 from diagnosis.core.placement import Placement
+from diagnosis.core.words import SignatureClass
 from diagnosis.readers.collective_reports import joined
 from diagnosis.taxonomy.ruleset import Taxonomy
 from diagnosis.triage.case import Case, build_case
@@ -26,13 +27,15 @@ class TriageResult:
 
     `conclusion` is None when no log could be read. `ended_ranks`: ranks that logs prove to be gone
     (exit code, killed by a signal), with the reason; consequences of another failure left out.
-    `reports`: what the logs say about collectives.
+    `reports`: what the logs say about collectives. `symptoms`: components of the taxonomy that the
+    logs complain of.
     """
 
     conclusion: Conclusion | None
     skipped: tuple[Skipped, ...] = ()
     ended_ranks: Mapping[int, str] = field(default_factory=dict)
     reports: CollectiveReports = CollectiveReports()  # noqa: RUF009 - frozen
+    symptoms: frozenset[str] = frozenset()
 
 
 def triage(
@@ -52,7 +55,15 @@ def triage(
     whole: Case = build_case(scans, placement, settings, job=None)
     conclusion = conclude_jobs(scans, placement, settings)
     return TriageResult(
-        conclusion, skipped, dict(whole.ended_ranks), joined(scan.reports for scan in scans)
+        conclusion,
+        skipped,
+        dict(whole.ended_ranks),
+        joined(scan.reports for scan in scans),
+        frozenset(
+            clue.signature.component
+            for clue in whole.clues
+            if clue.signature.cls is not SignatureClass.INFO
+        ),
     )
 
 

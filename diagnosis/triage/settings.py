@@ -28,6 +28,14 @@ class TriageSettings:
     boot: link events this soon after boot are link training.
     silence: a host is silent when its log ends this long before the others' failures.
     escalation_jobs: a hardware fault of one host in this many jobs' logs isolates it.
+    config_hosts, config_share: configurations are compared from this many hosts on, and a value is
+        usual when this share of them has it.
+    ping_lost, ping_loss: a pair of a ping matrix is lossy from this many and this share of probes.
+    ping_slow, ping_slow_tail, ping_slow_us: ... and slow when its median or 99th percentile exceeds
+        its peers' by this factor and this many microseconds.
+    ping_fit: a place is named as culprit when it explains the bad cells this well (0..1).
+    ping_places, ping_stray: name up to this many places, until at most this share of cells is left.
+    ping_small: probes up to this many bytes do not show faults of large packets.
     clock_offsets: known offset of each host's clock against UTC, subtracted from its times.
     now: the moment that stamps without a year are read against; None leaves their year unknown.
     suppression: what people silenced, as it counts for this incident.
@@ -48,6 +56,17 @@ class TriageSettings:
     boot: float = 300.0
     silence: float = 60.0
     escalation_jobs: int = 2
+    config_hosts: int = 3
+    config_share: float = 0.66
+    ping_lost: int = 2
+    ping_loss: float = 0.002
+    ping_slow: float = 2.0
+    ping_slow_tail: float = 4.0
+    ping_slow_us: float = 10.0
+    ping_fit: float = 0.75
+    ping_places: int = 3
+    ping_stray: float = 0.1
+    ping_small: int = 1024
     clock_offsets: Mapping[str, float] = field(default_factory=dict)
     now: float | None = None
     suppression: Suppression = field(default_factory=Suppression)

@@ -10,6 +10,7 @@ from django.core.management.base import CommandParser
 from diagnosis.core.diagnosis import Diagnosis, Finding
 from diagnosis.core.evidence import Evidence
 from diagnosis.core.target import Target
+from diagnosis.core.topology import Topology
 from diagnosis.core.words import Action, Role, TargetKind
 from diagnosis.engine import diagnose
 from diagnosis.management.evidence_command import (
@@ -18,6 +19,8 @@ from diagnosis.management.evidence_command import (
     content_of,
     placement_at,
 )
+from diagnosis.readers.errors import UnreadableEvidence
+from diagnosis.readers.topology import read_topology
 from diagnosis.services.taxonomy import of_this_instance
 from diagnosis.taxonomy.rows import TaxonomyError
 from diagnosis.taxonomy.ruleset import Taxonomy
@@ -35,11 +38,10 @@ class Command(EvidenceCommand):
 
     def judge(self, **options: Any) -> bool:
         apart = (options["placement"], options["topology"])
-        if options["topology"]:
-            content_of(options["topology"], "--topology")
         answer = diagnose(
             gather(options["paths"], apart=apart),
             placement=placement_at(options["placement"]),
+            topology=_topology(options["topology"]),
             taxonomy=_taxonomy(options["taxonomy"]),
             now=time.time(),
         )
@@ -72,6 +74,15 @@ def gather(paths: list[Path], *, apart: tuple[Path | None, ...] = ()) -> list[Ev
             if file.resolve() not in left_out
         ]
     return found
+
+
+def _topology(path: Path | None) -> Topology | None:
+    if path is None:
+        return None
+    try:
+        return read_topology(content_of(path, "--topology"))
+    except UnreadableEvidence as error:
+        raise Unusable(f"--topology {path}: {error}") from error
 
 
 def _taxonomy(path: Path | None) -> Taxonomy | None:
