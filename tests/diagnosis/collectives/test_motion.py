@@ -1,6 +1,7 @@
 """Stragglers, running jobs, stalls and wrapped rings: nobody is missing, or only for now."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -124,7 +125,7 @@ def test_many_ranks_missing_here_and_there_look_like_jitter_and_are_only_possibl
     assert blamed(found, Role.POSSIBLE) == [0, 2, 5]
 
 
-def simulated(kind: str, seed: int, **options: object):
+def simulated(kind: str, seed: int, **options: Any):
     simulation = simulate(kind, seed=seed, hosts=2, **options)
     pieces = [item for item in simulation.evidence() if "trace_rank" in item.name]
     read, _ = read_dumps(pieces)
