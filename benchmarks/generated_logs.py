@@ -30,7 +30,8 @@ PLAIN = (
     "gradient bucket {d} reduced in {k} us, {n} elements, overlap 0.9{d}",
 )
 
-#: What a healthy job prints besides: boot, link training, retries that succeed.
+#: What a healthy job prints besides: boot, link training, retries that succeed. What follows a NUL
+#: is the same process's next line.
 HEALTHY = (
     "{host}:{n}:{n} [{d}] NCCL INFO NET/IB : Using [0]mlx5_{d}:1/IB [RO]; OOB eth0:10.0.0.{d}<0>",
     "mlx5_core 0000:{d}a:00.0: Port module event: module {d}, Cable plugged",
@@ -40,8 +41,7 @@ HEALTHY = (
     "NVRM: loading NVIDIA UNIX x86_64 Kernel Module  550.54.15",
     "retrying request to the tracker (attempt 1 of 5), succeeded after {k} ms",
     "torch.distributed: process group initialised, backend nccl, world size 512",
-    "nfs: server storage-{d} not responding, still trying",
-    "nfs: server storage-{d} OK",
+    "nfs: server storage-{d} not responding, still trying\0nfs: server storage-{d} OK",
     "{host}:{n}:{n} [{d}] NCCL INFO comm 0x7f{n:06x} rank {d} nranks 512 - Init DONE",
     "UserWarning: The given buffer is not writable, and PyTorch does not support this",
     "Gradient overflow. Skipping step, loss scaler 0 reducing loss scale to {n}",
@@ -90,8 +90,14 @@ def _line(
         message = pool[int(chance.random() * POOL)]
     stamp = _stamp(now)
     if look < MESSY:
-        return f"\x1b[36m{stamp}\x1b[0m \x1b[1m[rank{rank}]:\x1b[0m {message}\n"
-    return f"{stamp} [rank{rank}]: {message}\n"
+        head = f"\x1b[36m{stamp}\x1b[0m \x1b[1m[rank{rank}]:\x1b[0m "
+    else:
+        head = f"{stamp} [rank{rank}]: "
+    return f"{head}{message}\n" if "\0" not in message else _pair(head, message)
+
+
+def _pair(head: str, message: str) -> str:
+    return "".join(f"{head}{part}\n" for part in message.split("\0"))
 
 
 def _filled(chance: random.Random, benign: Sequence[str]) -> str:

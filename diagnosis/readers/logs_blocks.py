@@ -7,7 +7,7 @@ Line numbers and byte offsets always speak of the original file.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import BinaryIO
 
@@ -22,6 +22,9 @@ BLOCK_BYTES = 1 << 20
 
 #: A line is cut after this many bytes; what follows counts as a further piece of the same line.
 MAX_LINE_BYTES = 1 << 16
+
+#: Windows line ends are looked for in this much of a block: text has them early or never.
+PAIRED_WITHIN = 1 << 16
 
 _COLOUR = re.compile(
     rb"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b\n\r]*(?:\x07|\x1b\\)|[@-Z\\^_])|\x1b"
@@ -38,8 +41,9 @@ class Block:
     `first_number`: number of the first line, from 1; `first_offset`: its byte in the file. `raw` is
     the text before cleaning where that moved things, `widths` how many bytes each of its lines
     takes in the file where that is not its length; `heads` what the JSON around each message told.
-    Where lines stand in the file is worked out when someone asks: most blocks hold nothing of
-    interest.
+    `lines_of_file`: how many lines of the file it holds. `paired`: carriage returns right before a
+    line feed belong to it. Where lines stand in the file is worked out when someone asks: most
+    blocks hold nothing of interest.
     """
 
     text: bytes
@@ -49,18 +53,14 @@ class Block:
     widths: "np.ndarray | None" = None
     origins: list[int] | None = None
     heads: list[Head] | None = None
+    lines_of_file: int = 0
+    paired: bool = False
     _parsed: dict[int, "Line"] = field(default_factory=dict)
 
     @cached_property
     def starts(self) -> "np.ndarray":
         """Where each line begins in `text`."""
-        return _starts(self.text, _breaks(self.text, b"\n"))
-
-    @property
-    def lines_of_file(self) -> int:
-        """How many lines of the file it holds, without splitting it."""
-        data = self.text if self.raw is None else self.raw
-        return line_feeds(data) + (not data.endswith(b"\n"))
+        return _starts(self.text, _breaks(self.text))
 
     def __len__(self) -> int:
         return len(self.starts) if self.text else 0
@@ -71,33 +71,37 @@ class Block:
 
     def number(self, index: int) -> int:
         """The number of a line in the file, from 1."""
-        return self.first_number + int(self._lines_of_file[self._origin(index)])
+        return self.first_number + self._lines_before(self._origin(index))
 
     def offset(self, index: int) -> int:
         """The byte of the file at which a line begins."""
         origin = self._origin(index)
         if self.widths is not None:
-            before = int(self._lines_of_file[origin])
-            return self.first_offset + int(self.widths[:before].sum())
+            return self.first_offset + int(self.widths[: self._lines_before(origin)].sum())
         return self.first_offset + int(self._starts_in_file[origin])
 
     def _origin(self, index: int) -> int:
         return index if self.origins is None else self.origins[index]
 
-    @cached_property
-    def _starts_in_file(self) -> "np.ndarray":
-        """Where each line of the cleaned text began before it was cleaned."""
-        if self.raw is None:
-            return self.starts
-        return _starts(self.raw, _breaks(self.raw, b"\n\r"))
+    def _lines_before(self, origin: int) -> int:
+        """How many lines of the file stand before this one in the block."""
+        return origin if self.raw is None else int(self._feeds_before[origin])
 
     @cached_property
-    def _lines_of_file(self) -> "np.ndarray":
-        """How many lines of the file stand before each line of the text."""
-        if self.raw is None or b"\r" not in self.raw:
-            return np.arange(len(self._starts_in_file))
-        feeds = _breaks(self.raw, b"\n")
-        return np.searchsorted(feeds, self._starts_in_file)
+    def _ends_in_file(self) -> "np.ndarray":
+        """Where each line of the cleaned text ended before it was cleaned."""
+        return _breaks(self.text if self.raw is None else self.raw, paired=self.paired)
+
+    @cached_property
+    def _starts_in_file(self) -> "np.ndarray":
+        if self.raw is None:
+            return self.starts
+        return _starts(self.raw, self._ends_in_file)
+
+    @cached_property
+    def _feeds_before(self) -> "np.ndarray":
+        raw = np.frombuffer(self.raw or b"", np.uint8)
+        return np.concatenate(([0], np.cumsum(raw[self._ends_in_file] == 10)))
 
     def line(self, index: int) -> "Line":
         """The line as text with its prefixes parsed."""
@@ -157,14 +161,15 @@ def parsed_line(raw: bytes) -> Line:
     return Line(text, parse_head(text), data)
 
 
-def _breaks(data: bytes, ends: bytes) -> "np.ndarray":
-    """Positions of line ends; a carriage return right before a line feed is no end by itself."""
+def _breaks(data: bytes, *, paired: bool = False) -> "np.ndarray":
+    """Positions of line feeds and carriage returns; `paired`: not of those before a feed."""
     raw = np.frombuffer(data, np.uint8)
     feeds = raw == 10
-    if b"\r" not in ends or b"\r" not in data:
+    if b"\r" not in data:
         return np.flatnonzero(feeds)
     returns = raw == 13
-    returns[:-1] &= ~feeds[1:]
+    if paired:
+        returns[:-1] &= ~feeds[1:]
     return np.flatnonzero(feeds | returns)
 
 
@@ -188,9 +193,11 @@ def read_blocks(stream: BinaryIO, block_bytes: int = BLOCK_BYTES) -> Iterator[Bl
         if json_lines is None and data.strip():
             json_lines = is_json_log(data)
         widths = widths_in(data, encoding) if encoding else None
+        feeds = line_feeds(data)
         block = _block(data, number, offset, widths)
+        block.lines_of_file = feeds + (not data.endswith(b"\n"))
         yield _unwrapped(block) if json_lines else block
-        number += line_feeds(data)
+        number += feeds
         offset += int(widths.sum()) if widths is not None else len(data)
 
 
@@ -203,33 +210,32 @@ def _whole_lines(chunks: Iterator[bytes], block_bytes: int) -> Iterator[bytes]:
     """The chunks cut at line ends; a line longer than a block is cut where it must be."""
     carry = b""
     for chunk in chunks:
-        data = carry + chunk
-        cut = data.rfind(b"\n") + 1
-        if not cut and len(data) > block_bytes:
-            cut = data.rfind(b"\r", 0, -1) + 1 or len(data)
-        if cut:
-            yield data[:cut]
-        carry = data[cut:]
+        cut = chunk.rfind(b"\n") + 1
+        if not cut and len(carry) + len(chunk) > block_bytes:
+            carry += chunk
+            cut = carry.rfind(b"\r", 0, -1) + 1 or len(carry)
+            yield carry[:cut]
+            carry = carry[cut:]
+        elif cut:
+            yield b"".join((carry, memoryview(chunk)[:cut]))
+            carry = chunk[cut:]
+        else:
+            carry += chunk
     if carry:
         yield carry
 
 
 def _block(data: bytes, number: int, offset: int, widths: "np.ndarray | None") -> Block:
     """A block of `data` cleaned: single line feeds at line ends, no colours."""
-    text = data
+    text, paired = data, False
     if b"\r" in text:
-        if _has_windows_ends(text):
-            text = text.replace(b"\r\n", b"\n")
+        paired = b"\r\n" in text[:PAIRED_WITHIN]
+        text = text.replace(b"\r\n", b"\n") if paired else text
         text = text.replace(b"\r", b"\n")
     if b"\x1b" in text:
         text = _COLOUR.sub(b"", text)
-    return Block(text, number, offset, None if text is data else data, widths)
-
-
-def _has_windows_ends(data: bytes) -> bool:
-    """Is there `\\r\\n`? In text full of progress bars this is quicker than `in`."""
-    raw = np.frombuffer(data, np.uint8)
-    return bool(((raw[:-1] == 13) & (raw[1:] == 10)).any())
+    raw = None if text is data else data
+    return Block(text, number, offset, raw, widths, paired=paired)
 
 
 def _unwrapped(block: Block) -> Block:
@@ -245,6 +251,4 @@ def _unwrapped(block: Block) -> Block:
             heads.append(head)
     text = b"".join(line + b"\n" for line in lines)
     raw_text = block.text if block.raw is None else block.raw
-    return Block(
-        text, block.first_number, block.first_offset, raw_text, block.widths, origins, heads
-    )
+    return replace(block, text=text, raw=raw_text, origins=origins, heads=heads, _parsed={})

@@ -12,7 +12,8 @@ from diagnosis.readers.logs_times import Clock, Stamp
 MAX_RECORD_LINES = 120
 MAX_RECORD_CHARS = 20_000
 
-#: How far back indented lines are taken into a record that has no traceback's head.
+#: How far back indented lines are taken into a record that has no traceback's head; it
+#: reaches twice as far in all.
 HEADLESS_LINES = 16
 
 #: How far back a line without time looks for one.
@@ -55,7 +56,8 @@ def span_at(block: Block, index: int) -> list[int]:
     owner = block.line(first)
     span, adjacent = [first], True
     in_traceback = _begins_traceback(owner) or _is_indented(owner)
-    for later in range(first + 1, min(len(block), first + MAX_RECORD_LINES)):
+    reach = MAX_RECORD_LINES if _begins_traceback(owner) else 2 * HEADLESS_LINES
+    for later in range(first + 1, min(len(block), first + reach)):
         line = block.line(later)
         if line.head.prefixes and owner.head.prefixes and not _same_source(owner.head, line.head):
             if not in_traceback:

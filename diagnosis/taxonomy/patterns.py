@@ -9,7 +9,10 @@ from diagnosis.taxonomy.re2_limits import instead_of
 
 #: Memory that RE2 may use for one compiled expression, in bytes. Its default of 8 MiB makes the
 #: combined expression of some hundred signatures fall back to the slow engine.
-RE2_MEMORY = 256 * 1024 * 1024
+RE2_MEMORY = 64 * 1024 * 1024
+
+#: The same for one signature's expression: there are hundreds, and each sees single lines.
+RE2_LINE_MEMORY = 1024 * 1024
 
 MAX_PATTERN_LENGTH = 2000
 
@@ -55,11 +58,11 @@ def _compile_for_check(text: str) -> Any:
         raise PatternError(instead_of(text) or f"RE2 refuses the pattern: {reason}") from error
 
 
-def options(*, captures: bool) -> Any:
+def options(*, captures: bool, memory: int = RE2_MEMORY) -> Any:
     """RE2 over bytes: one byte is one character, so that wrongly encoded text cannot break it."""
     chosen = re2.Options()
     chosen.encoding = re2.Options.Encoding.LATIN1
-    chosen.max_mem = RE2_MEMORY
+    chosen.max_mem = memory
     chosen.log_errors = False
     chosen.never_capture = not captures
     return chosen
@@ -79,7 +82,7 @@ class LinePattern:
 
     def __init__(self, pattern: str) -> None:
         """Raises `re2.error` for what RE2 refuses."""
-        compiled = compile_re2(pattern)
+        compiled = re2.compile(as_bytes(pattern), options(captures=True, memory=RE2_LINE_MEMORY))
         self._match = compiled._regexp.Match
         self._groups = tuple(
             (_plain(name), index) for name, index in sorted(compiled.groupindex.items())

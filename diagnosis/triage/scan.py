@@ -18,7 +18,7 @@ from diagnosis.readers.logs import (
     record_of,
     span_at,
 )
-from diagnosis.readers.logs_c10d import watchdog_report
+from diagnosis.readers.logs_c10d import WatchdogReport, watchdog_report
 from diagnosis.readers.logs_heads import Head
 from diagnosis.readers.logs_times import Clock, Stamp
 from diagnosis.readers.origin import Origin, origin_of
@@ -29,7 +29,7 @@ from diagnosis.taxonomy.suppression import Suppression
 from diagnosis.triage.clues import TEXT_LENGTH, Clue, Moment
 from diagnosis.triage.facts import FACT_PATTERNS, FactReader, Facts, speaks_of_facts
 from diagnosis.triage.places import Place, address_of, gpu_name, nic_of, pci_in
-from diagnosis.triage.repeats import MAX_REMEMBERED, Repeats, Tally
+from diagnosis.triage.repeats import MAX_REMEMBERED, Repeats, Said, Saying, Tally
 
 #: From this many bytes on, building the quicker scanner (half a second) pays for itself.
 NATIVE_FROM_BYTES = 64 * 1024**2
@@ -104,7 +104,9 @@ class _Reading:
         for start, possible in matcher.hits(block.text):
             raw = block.bytes_at(start)
             said = self.repeats.said(raw)
-            if block.heads is None and self.repeats.counted(said, raw):
+            if block.heads is None and (
+                self.repeats.counted(said, raw) or self._counted_as_known(said, raw)
+            ):
                 continue
             line = block.line_at(start)
             same = possible if line.data == raw else None
@@ -114,9 +116,32 @@ class _Reading:
             tally = self._take_match(block, start, match) if match is not None else None
             if not told and block.heads is None:
                 self.repeats.remember(said, tally)
+                if match is not None and said[1] is not None:
+                    self._learn(said, line, match, matcher.best(line.message_data, None, same))
         self.known = last_stamp(block) or self.known
         self.facts.last = self.known
         self.facts.lines += block.lines_of_file
+
+    def _counted_as_known(self, said: Said, raw: bytes) -> bool:
+        """Count a line whose words another rank said before; False where it must be judged."""
+        saying = self.repeats.saying(said)
+        if saying is None:
+            return False
+        head = saying.head._replace(rank=said[1])
+        key = self._key(saying.match, head, saying.report, self.suppression.rules_on(raw))
+        tally = self.tallies.get(key)
+        if tally is None and len(self.clues) < MAX_CLUES:
+            return False
+        self.repeats.remember(said, tally)
+        if tally is not None:
+            tally.count += 1
+            tally.last = raw
+        return True
+
+    def _learn(self, said: Said, line: Line, match: Match, without: Match | None) -> None:
+        """Lines of these words mean this whichever rank speaks, if its prefix had no part in it."""
+        if line.head.rank == said[1] and without == match:
+            self.repeats.learn(said, Saying(match, line.head, _report_in(match, line.text)))
 
     def all_clues(self) -> tuple[Clue, ...]:
         """The clues with their counts and last times."""
@@ -160,7 +185,8 @@ class _Reading:
     def _take_match(self, block: Block, start: int, match: Match) -> Tally | None:
         """Count the line to the clue it repeats, or make a clue of its record."""
         line = block.line_at(start)
-        key = self._key(match, line)
+        said = _report_in(match, line.text) if line.head.prefixes else line.text
+        key = self._key(match, line.head, said, self.suppression.rules_on(line.data))
         tally = self.tallies.get(key)
         if tally is None and len(self.clues) < MAX_CLUES:
             return self._add(key, block, block.index_at(start), match)
@@ -190,24 +216,23 @@ class _Reading:
             parts=tuple(sorted(match.parts.items())),
             moment=self._moment(line.head.stamp, record, head),
             job=self.origin.job,
-            report=watchdog_report(record.text) if _is_c10d(match) else None,
+            report=_report_in(match, record.text),
             ignored_by=self.suppression.rules_on(line.data),
         )
         return self.tallies.setdefault(key, Tally())
 
-    def _key(self, match: Match, line: Line) -> tuple[object, ...]:
+    def _key(
+        self, match: Match, head: Head, said: object, ignored_by: frozenset[int]
+    ) -> tuple[object, ...]:
         """Equal for lines that say the same of the same place, up to MAX_VARIANTS of them.
 
-        A line without any prefix says nothing of its place, so its whole text counts.
+        A line without any prefix says nothing of its place, so its whole text is what is `said`.
         """
-        report = watchdog_report(line.text) if _is_c10d(match) else None
-        said = report if line.head.prefixes else line.text
-        ignored_by = self.suppression.rules_on(line.data)
-        where = (match.signature.code, self._place_key(match, line.head), ignored_by)
+        where = (match.signature.code, self._place_key(match, head), ignored_by)
         key = (*where, match.parts.get("detail"), match.parts.get("sig"), said)
-        variants = self.variants.setdefault(where, [])
-        if key in self.tallies:
+        if key in self.tallies or len(self.clues) >= MAX_CLUES:
             return key
+        variants = self.variants.setdefault(where, [])
         if len(variants) >= MAX_VARIANTS:
             return variants[0]
         variants.append(key)
@@ -268,8 +293,8 @@ class _Reading:
             self.facts.hosts.add(head.spoken_host)
 
 
-def _is_c10d(match: Match) -> bool:
-    return match.signature.code.startswith("c10d")
+def _report_in(match: Match, text: str) -> WatchdogReport | None:
+    return watchdog_report(text) if match.signature.code.startswith("c10d") else None
 
 
 def rank_of(head: Head) -> int | None:
