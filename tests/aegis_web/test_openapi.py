@@ -8,6 +8,7 @@ import pytest
 import yaml
 from django.conf import settings
 from django.core.management import call_command
+from django.db import connection
 from rest_framework.test import APIClient
 
 from incidents.choices import Role
@@ -30,6 +31,10 @@ def document(generated: str) -> dict[str, Any]:
     return loaded
 
 
+@pytest.mark.skipif(
+    connection.vendor != "sqlite",
+    reason="ranges of whole numbers are the database's; the document is made on the default one",
+)
 def test_the_committed_document_is_the_codes(generated: str):
     assert COMMITTED.read_text() == generated, "run `make openapi` and look at the difference"
 

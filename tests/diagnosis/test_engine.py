@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import json
 import random
 
 import pytest
@@ -102,3 +103,17 @@ def test_a_second_placement_is_told_and_not_used():
     answer = diagnose([evidence("a.json", first), evidence("b.json", second)])
 
     assert {item.file for item in answer.skipped} == {"b.json"}
+
+
+def test_counters_alone_name_the_rank_that_did_not_launch_in_two_samples():
+    lines = [
+        {"time": time, "comm": "dp", "size": 4, "rank": rank, "cl": 40 if rank == 2 else 41}
+        for time in (100.0, 160.0)
+        for rank in range(4)
+    ]
+    content = b"\n".join(json.dumps(line).encode() for line in lines)
+
+    answer = diagnose([evidence("counters.jsonl", content)])
+
+    assert answer.suspects[0].target.rank == 2
+    assert "collective_progress" in answer.pictures

@@ -5,8 +5,9 @@ import time
 import pytest
 from django.conf import settings as django_settings
 
+from aegis_web.celery import app
 from diagnosis.receivers import call_a_worker
-from diagnosis.tasks import run_diagnosis, sweep_diagnoses
+from diagnosis.tasks import judge_due, judge_job, run_diagnosis, run_replay, sweep_diagnoses
 from incidents.choices import DiagnosisState
 from incidents.models import Diagnosis
 from incidents.services import diagnoses
@@ -39,12 +40,20 @@ def test_another_error_is_not_swallowed(monkeypatch):
         call_a_worker(sender=None, diagnosis_id=1)
 
 
-def test_tasks_go_to_the_queue_of_diagnosis():
-    (pattern,) = django_settings.CELERY_TASK_ROUTES
-    for task in (run_diagnosis, sweep_diagnoses):
-        assert task.name.startswith(pattern.removesuffix("*"))
+@pytest.mark.parametrize(
+    ("task", "queue"),
+    [
+        (run_diagnosis, "diagnosis"),
+        (run_replay, "diagnosis"),
+        (sweep_diagnoses, "diagnosis"),
+        (judge_due, "watch"),
+        (judge_job, "watch"),
+    ],
+)
+def test_each_task_has_its_queue(task, queue: str):
+    assert app.amqp.router.route({}, task.name)["queue"].name == queue
 
 
-def test_the_beat_schedule_names_the_sweeper():
+def test_the_beat_schedule_names_the_sweeper_and_the_watch():
     scheduled = {entry["task"] for entry in django_settings.CELERY_BEAT_SCHEDULE.values()}
-    assert sweep_diagnoses.name in scheduled
+    assert {sweep_diagnoses.name, judge_due.name} <= scheduled

@@ -1,12 +1,15 @@
 """Stragglers, running jobs, stalls and wrapped rings: nobody is missing, or only for now."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from diagnosis.collectives.procedure import localise
 from diagnosis.core.collective_reports import CollectiveReports, Line, WorkReport
-from diagnosis.core.words import IncidentKind, Role, VerdictClass
+from diagnosis.core.words import Action, IncidentKind, Role, VerdictClass
+from diagnosis.readers.flight_recorder import read_dumps
+from diagnosis.simulator.scenarios import simulate
 from tests.diagnosis.collectives.judging import blamed, forms, judged, some_ranks
 from tests.diagnosis.recorded_job import (
     GLOO,
@@ -120,3 +123,26 @@ def test_many_ranks_missing_here_and_there_look_like_jitter_and_are_only_possibl
     found = judged(run(data_parallel(8), programs), form)
     assert found.verdict.cls is VerdictClass.UNKNOWN
     assert blamed(found, Role.POSSIBLE) == [0, 2, 5]
+
+
+def simulated(kind: str, seed: int, **options: Any):
+    simulation = simulate(kind, seed=seed, hosts=2, **options)
+    pieces = [item for item in simulation.evidence() if "trace_rank" in item.name]
+    read, _ = read_dumps(pieces)
+    found, _ = localise(read, placement=simulation.placement)
+    return simulation, found
+
+
+@pytest.mark.parametrize("seed", [1, 2, 7])
+def test_dumps_of_a_running_job_taken_at_different_moments_isolate_nobody(seed):
+    _, found = simulated("healthy_midrun", seed)
+    assert not blamed(found)
+    assert not found.recommendations or all(
+        r.action is not Action.ISOLATE_HOST for r in found.recommendations
+    )
+
+
+@pytest.mark.parametrize("seed", [1, 4])
+def test_with_timing_the_slow_rank_is_told_from_the_replica_that_it_delays(seed):
+    simulation, found = simulated("slow_rank", seed, tp=4, pp=2)
+    assert blamed(found) == list(simulation.truth.culprits)

@@ -49,6 +49,7 @@ def watched(case: Backfilled, db: None) -> Watched:
     return Watched(running_attempt(case.placement, start=case.start - 300))
 
 
+@pytest.mark.timeout(400)  # a look at a time, for an hour of the job's
 def test_the_papers_case_is_named_dated_and_sized_and_closes_after_recovery(
     case: Backfilled, watched: Watched
 ):
@@ -72,7 +73,7 @@ def test_the_papers_case_is_named_dated_and_sized_and_closes_after_recovery(
     assert drawn["metrics"][0]["metric"] == "ecn_cnp_s"
     assert drawn["pace"]["onset"] == pytest.approx(truth.onset, abs=120)
 
-    watched.run(truth.recovery, truth.recovery + 900, beat=60)
+    watched.run(truth.recovery, truth.recovery + 960, beat=120)
 
     incident = Incident.objects.get()
     assert incident.status == IncidentStatus.RESOLVED

@@ -6,8 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('incidents', '0004_collective_counters'),
-        ('incidents', '0004_second_thoughts'),
+        ('incidents', '0005_collective_counters'),
     ]
 
     operations = [

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('incidents', '0003_recovered'),
+        ('incidents', '0004_second_thoughts'),
     ]
 
     operations = [
