@@ -15,6 +15,11 @@ import plotly
 from csp.constants import NONE, SELF, UNSAFE_INLINE
 from django.core.exceptions import ImproperlyConfigured
 
+from aegis_web import api_document
+from aegis_web.executor_settings import executors_of
+from aegis_web.sign_on_settings import sign_on_of
+from incidents.delivery.address import networks
+
 django_stubs_ext.monkeypatch()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -84,6 +89,9 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "aegis_web.nul.NoNulInAddress",
+    "aegis_web.idle.EndIdleSessions",
+    "aegis_web.reach.WithinReach",
     "aegis_web.login.LoginRequired",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -134,14 +142,33 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "incidents:desk"
 LOGOUT_REDIRECT_URL = "login"
-AXES_FAILURE_LIMIT = positive("AEGIS_LOGIN_FAILURES", 10)
+LOGIN_FAILURES = positive("AEGIS_LOGIN_FAILURES", 10)
+AXES_FAILURE_LIMIT: int | str = LOGIN_FAILURES
 AXES_COOLOFF_TIME = 0.25  # hours
 AXES_LOCKOUT_TEMPLATE = "registration/locked_out.html"
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+# Single sign-on: off without an issuer.
+try:
+    SIGN_ON = sign_on_of(env.ENVIRON)
+except ValueError as error:
+    raise ImproperlyConfigured(str(error)) from error
+PASSWORD_LOGIN = env.bool("AEGIS_PASSWORD_LOGIN", default=True)
+if not PASSWORD_LOGIN and not SIGN_ON:
+    raise ImproperlyConfigured("AEGIS_PASSWORD_LOGIN is off, but AEGIS_OIDC_ISSUER is not set")
+if SIGN_ON:
+    AUTHENTICATION_BACKENDS.append("aegis_web.sign_on.SignOnBackend")
+    AXES_FAILURE_LIMIT = "aegis_web.sign_on.failures_before_lock"
+    AXES_SENSITIVE_PARAMETERS = ["username", "ip_address", "code", "state"]
+    globals().update(SIGN_ON.library_settings())
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SERVED_OVER_TLS
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+SESSION_IDLE_SECONDS = positive("AEGIS_SESSION_IDLE_H", 12) * 3600
 SECURE_SSL_REDIRECT = SERVED_OVER_TLS
 SECURE_REDIRECT_EXEMPT = [r"^health$"]
 SECURE_HSTS_SECONDS = 31_536_000 if SERVED_OVER_TLS else 0
+# Whether other names below this one are served over TLS is for their owners to say.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if SERVED_OVER_TLS else None
 # Plotly writes style attributes; everything else comes from the project's own files.
 CONTENT_SECURITY_POLICY = {
@@ -198,6 +225,15 @@ def broker_socket() -> Path:
     return Path(tempfile.gettempdir()) / f"aegis-{digest}.sock"
 
 
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": env.str("REDIS_URL", default="") or f"unix://{broker_socket()}",
+        "KEY_PREFIX": "aegis",
+        "OPTIONS": {"socket_connect_timeout": 0.2, "socket_timeout": 0.5},
+    }
+}
+
 # Celery. A task that a dead worker held comes back after the visibility timeout; the run's own
 # lease makes a second start harmless.
 REDIS_URL = env.str("REDIS_URL", default="")
@@ -224,6 +260,10 @@ CELERY_TASK_PUBLISH_RETRY = False
 CELERY_DB_REUSE_MAX = 100
 CELERY_TASK_DEFAULT_QUEUE = "default"
 CELERY_TASK_ROUTES = {
+    "incidents.tasks.deliver": {"queue": "delivery"},
+    "incidents.tasks.ask_ticket_system": {"queue": "delivery"},
+    "incidents.tasks.execute": {"queue": "execution"},
+    "incidents.tasks.take_in": {"queue": "inbox"},
     "diagnosis.tasks.judge_*": {"queue": "watch"},
     "diagnosis.tasks.*": {"queue": "diagnosis"},
 }
@@ -231,6 +271,23 @@ CELERY_TASK_ROUTES = {
 # Diagnosis runs: how long a worker may hold a run without a heartbeat, and how often that is swept.
 DIAGNOSIS_LEASE_SECONDS = positive("AEGIS_DIAGNOSIS_LEASE_S", 60)
 DIAGNOSIS_MAX_ATTEMPTS = positive("AEGIS_DIAGNOSIS_MAX_ATTEMPTS", 5)
+
+# Checks before delivery: a run whose hosts' runners don't answer ends after so long, or after three
+# times its suite's budget where that is more.
+CHECK_DEADLINE_SECONDS = positive("AEGIS_CHECK_DEADLINE_S", 1800)
+# Isolations that ask again: more hosts of a cluster than this within the window, or a larger share
+# of its hosts where at least so many of them are registered.
+ISOLATION_MAX_HOSTS = positive("AEGIS_ISOLATION_HOSTS", 5)
+ISOLATION_MAX_PERCENT = positive("AEGIS_ISOLATION_PERCENT", 10)
+ISOLATION_SHARE_FROM_HOSTS = positive("AEGIS_ISOLATION_SHARE_FROM", 20)
+ISOLATION_WINDOW_MINUTES = positive("AEGIS_ISOLATION_WINDOW_MIN", 60)
+
+# The executor: off unless named. What it may run, by scheduler, and for how long.
+try:
+    EXECUTORS = executors_of(env.ENVIRON)
+except ValueError as error:
+    raise ImproperlyConfigured(str(error)) from error
+EXECUTOR_SECONDS = positive("AEGIS_EXECUTOR_S", 30)
 
 # The watch: how often each running job is judged, how often due ones are looked for, for how long
 # a worker may hold one, and ask its metric source. Graces are in seconds; past them a job that
@@ -251,11 +308,44 @@ METRIC_SECRETS = {
     if name.startswith("AEGIS_SOURCE_SECRET_")
 }
 
+# Ticket systems: how often each is asked how its tickets stand.
+TICKET_POLL_SECONDS = positive("AEGIS_TICKET_POLL_S", 60)
+
 CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "beat-schedule")
 CELERY_BEAT_SCHEDULE = {
     "sweep-diagnoses": {
         "task": "diagnosis.tasks.sweep_diagnoses",
         "schedule": positive("AEGIS_SWEEP_S", 10),
+    },
+    "sweep-checks": {
+        "task": "diagnosis.tasks.sweep_checks",
+        "schedule": positive("AEGIS_CHECK_SWEEP_S", 5),
+        "options": {"expires": 5},
+    },
+    "take-in-due": {
+        "task": "incidents.tasks.take_in_due",
+        "schedule": 5,
+        "options": {"expires": 5},
+    },
+    "rescore-hosts": {
+        "task": "diagnosis.tasks.rescore_hosts",
+        "schedule": positive("AEGIS_RESCORE_S", 900),
+        "options": {"expires": 900},
+    },
+    "deliver-due": {
+        "task": "incidents.tasks.deliver_due",
+        "schedule": 5,
+        "options": {"expires": 5},
+    },
+    "sweep-executions": {
+        "task": "incidents.tasks.sweep_executions",
+        "schedule": 15,
+        "options": {"expires": 15},
+    },
+    "ask-ticket-systems": {
+        "task": "incidents.tasks.ask_ticket_systems",
+        "schedule": TICKET_POLL_SECONDS / 4,
+        "options": {"expires": TICKET_POLL_SECONDS},
     },
     "judge-due": {
         "task": "diagnosis.tasks.judge_due",
@@ -265,13 +355,24 @@ CELERY_BEAT_SCHEDULE = {
     },
 }
 
-# REST.
+# Webhooks: where messages may go beside public addresses (https), and where links lead to.
+try:
+    WEBHOOK_NETWORKS = networks(env.list("AEGIS_WEBHOOK_NETWORKS", default=[]))
+except ValueError as error:
+    raise ImproperlyConfigured(f"AEGIS_WEBHOOK_NETWORKS: {error}") from error
+PUBLIC_URL = env.str("AEGIS_PUBLIC_URL", default=f"http://{EMBEDDED_HOST}:{EMBEDDED_PORT}").rstrip(
+    "/"
+)
+
+# REST. Requests are counted where all web processes see it.
+API_REQUESTS_PER_MINUTE = positive("AEGIS_REQUESTS_PER_MINUTE", 1200)
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "incidents.api.authentication.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["incidents.api.permissions.RolePermission"],
+    "DEFAULT_THROTTLE_CLASSES": ["incidents.api.throttling.PerMinute"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
     "DEFAULT_PAGINATION_CLASS": "incidents.api.pagination.CursorPagination",
@@ -279,41 +380,7 @@ REST_FRAMEWORK = {
     "EXCEPTION_HANDLER": "incidents.api.problems.problem_response",
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
 }
-SPECTACULAR_SETTINGS = {
-    "TITLE": "Aegis",
-    "VERSION": "1",
-    "DESCRIPTION": (
-        "Hand in the evidence of a broken training job, and read which node broke it, why, and "
-        "what to do. Send `Authorization: Bearer <token>`; every error is a problem document "
-        "(RFC 9457) whose `type` leads to its meaning; all times are RFC 3339 in UTC."
-    ),
-    "OAS_VERSION": "3.1.0",
-    "SERVE_INCLUDE_SCHEMA": False,
-    "SERVE_PERMISSIONS": ["incidents.api.permissions.RolePermission"],
-    "SCHEMA_PATH_PREFIX": "/api/v1",
-    "COMPONENT_SPLIT_PATCH": False,
-    "ENUM_NAME_OVERRIDES": {
-        "JobState": "incidents.choices.JobState",
-        "AttemptEnd": "incidents.api.serializers.jobs.ATTEMPT_ENDS",
-        "HostState": "incidents.choices.HostState",
-        "DiagnosisState": "incidents.choices.DiagnosisState",
-        "IncidentKind": "incidents.choices.IncidentKind",
-        "IncidentStatus": "incidents.choices.IncidentStatus",
-        "EvidenceKind": "incidents.choices.EvidenceKind",
-        "TargetKind": "incidents.choices.TargetKind",
-        "DecisionKind": "incidents.choices.DecisionKind",
-        "Action": "incidents.choices.Action",
-        "Outcome": "incidents.choices.Outcome",
-        "Role": "incidents.choices.Role",
-        "SuspectRole": "incidents.choices.SuspectRole",
-        "VerdictClass": "incidents.choices.VerdictClass",
-        "SignatureClass": "diagnosis.api.serializers.CLASSES",
-        "Scope": "incidents.api.serializers.tokens.SCOPES",
-        "Severity": "incidents.choices.Severity",
-    },
-    "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
-}
+SPECTACULAR_SETTINGS = api_document.SETTINGS
 
 LOGGING = {
     "version": 1,

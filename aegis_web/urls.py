@@ -1,12 +1,14 @@
 """Every address of the product."""
 
+from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.views import LoginView, LogoutView
+from django.contrib.auth.views import LogoutView
 from django.urls import URLPattern, URLResolver, include, path, re_path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from aegis_web.health import health
+from aegis_web.login import LogIn
 from incidents.api.viewsets.problems import NothingHere
 from incidents.views.account import PasswordChange
 
@@ -21,12 +23,17 @@ api: list[URLPattern | URLResolver] = [
     ),
 ]
 
+sign_on: list[URLPattern | URLResolver] = (
+    [path("sign-on/", include("aegis_web.sign_on_urls"))] if settings.SIGN_ON else []
+)
+
 urlpatterns = [
+    *sign_on,
     path("admin/", admin.site.urls),
     path("api/v1/", include(api)),
     re_path(r"^api/", NothingHere.as_view()),
     path("health", health, name="health"),
-    path("login", LoginView.as_view(redirect_authenticated_user=True), name="login"),
+    path("login", LogIn.as_view(), name="login"),
     path("logout", LogoutView.as_view(), name="logout"),
     path("password", PasswordChange.as_view(), name="password"),
     path("", include("diagnosis.urls")),

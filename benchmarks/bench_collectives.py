@@ -11,7 +11,6 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from time import perf_counter
 
@@ -114,30 +113,32 @@ def _ratio(folder: Path, ours: Measured) -> float | None:
     if command is None:
         _say(f"peer skipped: {torchfrtrace.WHY_MISSING}")
         return None
-    theirs = torchfrtrace.ask(command, folder)
+    theirs = torchfrtrace.ask(command, folder, limit_s=torchfrtrace.FULL_LIMIT_S)
     _say(f"torchfrtrace on {SMALL} dumps: {theirs.seconds:.1f} s, {theirs.words}")
-    return theirs.seconds / ours.seconds
+    return None if theirs.failure else theirs.seconds / ours.seconds
 
 
 def summaries_seconds(times: int = 7) -> float:
-    """Counter arrays of 16,384 ranks in memory to the verdict: the median of some runs."""
-    judge = partial(
-        localise_summaries,
-        _counters(),
-        placement=Placement.of(
-            RankPlace(rank, f"node-{rank // 8:04}", rank % 8, rank % 8)
-            for rank in range(SUMMARIES.world)
-        ),
-        told=Told(still=True),
-    )
+    """Counter arrays of 16,384 ranks in memory to the verdict: the median of some runs.
+
+    Each run has arrays and a placement of its own, so that nothing is kept from the one before.
+    """
     seconds = []
     for _ in range(times):
+        counters, placement = _counters(), _placement()
         started = perf_counter()
-        found, _ = judge()
+        found, _ = localise_summaries(counters, placement=placement, told=Told(still=True))
         seconds.append(perf_counter() - started)
         if found.suspects[0].target.rank != _CULPRIT:
             raise SystemExit(f"the wrong rank was named: {found.verdict.summary}")
     return float(np.median(seconds))
+
+
+def _placement() -> Placement:
+    return Placement.of(
+        RankPlace(rank, f"node-{rank // 8:04}", rank % 8, rank % 8)
+        for rank in range(SUMMARIES.world)
+    )
 
 
 def _counters() -> list[Communicator]:

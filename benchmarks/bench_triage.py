@@ -21,6 +21,7 @@ from pathlib import Path
 from time import process_time
 
 from benchmarks.generated_logs import write_log
+from benchmarks.log_shapes import SHAPES, write_shape
 from diagnosis.core.evidence import Evidence
 from diagnosis.engine import diagnose
 from diagnosis.taxonomy.patterns import without_names
@@ -28,6 +29,8 @@ from diagnosis.taxonomy.ruleset import Taxonomy
 from diagnosis.triage import scan
 
 RATES = {"sparse": 0.001, "dense": 0.05}
+#: Bytes of the dense log that are also tried in each other shape.
+SHAPE_SAMPLE = 50_000_000
 #: The loop of Python's `re` is so slow that it gets a sample of this many bytes.
 RE_SAMPLE = 2 * 1024**2
 
@@ -45,6 +48,7 @@ def main() -> None:
             logs[name] = Path(folder) / f"{name}.log"
             write_log(logs[name], options.megabytes * 1_000_000, rate=rate, faults=faults)
         figures = _measure(logs, patterns, Path(folder), options.repeats)
+        _print_shapes(logs["dense"], patterns, Path(folder))
     _print_table(figures)
     _say(json.dumps(figures))
 
@@ -130,6 +134,16 @@ def _as_python(pattern: str) -> re.Pattern[bytes]:
     """Python takes a flag at the start only: there it holds for the whole pattern."""
     ignore_case = re.IGNORECASE if "(?i)" in pattern else 0
     return re.compile(pattern.replace("(?i)", "").encode(), ignore_case)
+
+
+def _print_shapes(log: Path, patterns: list[str], folder: Path) -> None:
+    """MB/s of the dense log in other shapes, ours beside ripgrep's."""
+    for shape in SHAPES:
+        shaped = folder / "shaped.log"
+        write_shape(log, shaped, shape, SHAPE_SAMPLE)
+        rate, _ = _in_its_own_process(shaped, native=True)
+        peer = _ripgrep(shaped, patterns, folder, 1)
+        _say(f"{shape:20s} {rate:8.1f} (ripgrep {'not measured' if peer is None else peer})")
 
 
 def _print_table(figures: dict[str, float | None]) -> None:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 from benchmarks import torchfrtrace
@@ -39,12 +40,24 @@ class Row:
 
 
 def rows(root: Path, peer: str | None) -> Iterator[Row]:
-    """All recorded cases of dumps, then those of logs; `peer` is torchfrtrace's path."""
-    for folder in DUMP_FOLDERS:
-        for case in sorted(path for path in (root / folder).glob("*") if path.is_dir()):
-            yield _of_dumps(case, peer)
-    for case in sorted(path for path in (root / "nccl").glob("*") if path.is_dir()):
-        yield _of_logs(case)
+    """All recorded cases of dumps, then those of logs; `peer` is torchfrtrace's path.
+
+    One case after the other, each told on stderr when it is done: the peer alone takes seconds.
+    """
+    dumps = [case for folder in DUMP_FOLDERS for case in _cases(root / folder)]
+    logs = _cases(root / "nccl")
+    for number, case in enumerate((*dumps, *logs), 1):
+        started = perf_counter()
+        yield _of_dumps(case, peer) if number <= len(dumps) else _of_logs(case)
+        spent = perf_counter() - started
+        total = len(dumps) + len(logs)
+        sys.stderr.write(
+            f"{number:3d} of {total}  {spent:5.1f} s  {case.parent.name}/{case.name}\n"
+        )
+
+
+def _cases(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.glob("*") if path.is_dir())
 
 
 def _of_dumps(case: Path, peer: str | None) -> Row:

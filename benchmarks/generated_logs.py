@@ -1,8 +1,9 @@
 """Generated training logs: benign lines, with a share of lines of known faults among them.
 
 Benign lines are what a healthy job prints: boot, link training, NCCL and framework chatter, steps,
-retries that succeed. Fault lines are the taxonomy's own examples. A tenth of the lines is coloured
-or a progress bar that rewrites itself with carriage returns.
+retries that succeed; `healthy_lines.txt` adds lines of many programs whose words sound worse than
+they are. Fault lines are the taxonomy's own examples. A tenth of the lines is coloured or a
+progress bar that rewrites itself with carriage returns.
 """
 
 import random
@@ -48,23 +49,54 @@ HEALTHY = (
     "EDAC MC0: Giving out device to module skx_edac controller Skylake Socket#0 IMC#0",
     "systemd[1]: Started NVIDIA fabric manager service.",
 )
+#: What hardware corrects now and then on every host, and one outage that ends.
+RARE = (
+    "[{k:5d}.012233] mce: [Hardware Error]: Machine check events logged",
+    "[{k:5d}.112233] {{1}}[Hardware Error]: event severity: corrected",
+    "[{k:5d}.212233] pcieport 0000:16:01.0: AER: Corrected error received: 0000:17:00.0",
+    "[{k:5d}.312233] EDAC MC0: 1 CE memory read error on CPU_SrcID#0_MC#0_Chan#0_DIMM#0",
+    (
+        "Mar  4 02:00:00 {host} kernel: Lustre: scratch-OST0003-osc-ffff8f00: Connection to "
+        "scratch-OST0003 (at 10.0.9.3@o2ib) was lost; in progress operations will wait\n"
+        "Mar  4 02:00:20 {host} kernel: Lustre: scratch-OST0003-osc-ffff8f00: Connection "
+        "restored to 10.0.9.3@o2ib (at 10.0.9.3@o2ib)"
+    ),
+)
+RARE_SHARE = 0.00005
+
+
+def healthy_lines() -> tuple[str, ...]:
+    """Whole lines, with their own prefixes, of programs on healthy hosts and in healthy jobs."""
+    found = Path(__file__).with_name("healthy_lines.txt").read_text(encoding="utf-8")
+    return tuple(found.splitlines())
 
 
 def generate(
-    size: int, *, rate: float, faults: Sequence[str], seed: int = 1, benign: Sequence[str] = PLAIN
+    size: int,
+    *,
+    rate: float,
+    faults: Sequence[str],
+    seed: int = 1,
+    benign: Sequence[str] = PLAIN,
+    whole: Sequence[str] = (),
 ) -> Iterator[bytes]:
     """Chunks of about `size` bytes in all; a share `rate` of the lines is one of `faults`.
 
-    A tenth of the lines has colours or carriage returns.
+    A tenth of the lines has colours or carriage returns. Where `whole` lines are given, every
+    second line is one of them.
     """
     chance = random.Random(seed)  # noqa: S311 - no secret
     pool = [_filled(chance, benign) for _ in range(POOL)]
+    wholes = [_elsewhere(chance, line) for line in whole for _ in range(8)]
     now, given = START, 0
     while given < size:
         lines = []
         for _ in range(4096):
             now += chance.random() * 0.004
             lines.append(_line(chance, now, rate, faults, pool))
+            if wholes:
+                rare = chance.random() < RARE_SHARE
+                lines.append((_filled(chance, RARE) if rare else chance.choice(wholes)) + "\n")
         chunk = "".join(lines).encode()
         given += len(chunk)
         yield chunk
@@ -107,6 +139,12 @@ def _filled(chance: random.Random, benign: Sequence[str]) -> str:
         d=chance.randrange(1, 10),
         host=f"node-{chance.randrange(1, RANKS // RANKS_PER_HOST):03d}",
     )
+
+
+def _elsewhere(chance: random.Random, line: str) -> str:
+    """The same line of another host and process."""
+    host = f"node-{chance.randrange(1, RANKS // RANKS_PER_HOST):03d}"
+    return line.replace("node-01", host).replace("4711", str(chance.randrange(300, 99_999)))
 
 
 def _progress_bar(chance: random.Random) -> str:

@@ -3,16 +3,30 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from time import process_time
+from typing import Protocol
 
 import numpy as np
 
+from benchmarks.rough_fleets import RoughSettings, rough_case
 from diagnosis.core.metrics import MetricWindow
 from diagnosis.core.placement import Placement
 from diagnosis.degradation.answers import HostSuspect, Judgement
-from diagnosis.simulator.fleet import FleetTruth, simulate_fleet
+from diagnosis.simulator.fleet import simulate_fleet
 from diagnosis.simulator.fleet_faults import FAULTS
 
-Case = tuple[MetricWindow, FleetTruth, Placement]
+
+class Truth(Protocol):
+    """What was done to which host and when (seconds); None throughout where nothing was."""
+
+    @property
+    def kind(self) -> str | None: ...
+    @property
+    def host(self) -> str | None: ...
+    @property
+    def onset(self) -> float | None: ...
+
+
+Case = tuple[MetricWindow, Truth, Placement]
 Judge = Callable[[MetricWindow, Placement], Judgement]
 
 #: Thresholds were frozen on seeds below 100; these are scored.
@@ -34,7 +48,7 @@ class Score:
     delays: list[float] = field(default_factory=list)
     kinds: dict[str, list[int]] = field(default_factory=dict)
 
-    def add(self, window: MetricWindow, truth: FleetTruth, judgement: Judgement) -> None:
+    def add(self, window: MetricWindow, truth: Truth, judgement: Judgement) -> None:
         named = [suspect for suspect in judgement.suspects if suspect.alarm_time is not None]
         self.host_hours += len(window.hosts) * window.span / 3600
         self.wrong += sum(suspect.host != truth.host for suspect in named)
@@ -92,6 +106,16 @@ def fleets(
             seed += 1
     for _ in range(healthy):
         yield simulate_fleet(seed, hosts=hosts)
+        seed += 1
+
+
+def rough_fleets(
+    *, per_kind: int, healthy: int, hosts: int = 64, first_seed: int = FIRST_SCORED_SEED
+) -> Iterator[Case]:
+    """The same of rough fleets, which another generator makes."""
+    seed = first_seed
+    for fault in [*FAULTS] * per_kind + [None] * healthy:
+        yield rough_case(seed, fault, RoughSettings(hosts=hosts))
         seed += 1
 
 

@@ -1,6 +1,7 @@
 """PyTorch's own analyzer of Flight Recorder dumps, run as its command line, as a peer.
 
-It is used where it is installed: on the PATH, or where `AEGIS_TORCHFRTRACE` points.
+It is used where it is installed: where `AEGIS_TORCHFRTRACE` points, in `.venv-torch` (made by the
+Makefile's targets that ask it), or on the PATH.
 """
 
 import os
@@ -13,12 +14,14 @@ from time import perf_counter
 
 PREFIX = "comm_lib_trace_rank_"
 WHY_MISSING = (
-    "torchfrtrace is not installed: install requirements-torch.in, or point "
-    "AEGIS_TORCHFRTRACE at it"
+    "torchfrtrace is not installed: run `make .venv-torch/ready`, or point AEGIS_TORCHFRTRACE at it"
 )
 _MISSING = re.compile(r"missing ranks: \{([\d, ]*)\}")
 _CULPRIT = re.compile(r"Culprit rank (\d+)")
-_TIMEOUT_S = 900
+#: It answers a recorded case in about five seconds, most of them torch's import, and 64 full dumps
+#: in about two minutes; what takes longer is stopped and counts as no answer (seconds).
+CASE_LIMIT_S, FULL_LIMIT_S = 60, 240
+_OWN = Path(__file__).parents[1] / ".venv-torch" / "bin" / "torchfrtrace"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,19 +42,25 @@ class PeerAnswer:
 
 def program() -> str | None:
     """Where torchfrtrace is, if anywhere."""
-    return os.environ.get("AEGIS_TORCHFRTRACE") or shutil.which("torchfrtrace")
+    named = os.environ.get("AEGIS_TORCHFRTRACE")
+    return named or (str(_OWN) if _OWN.exists() else shutil.which("torchfrtrace"))
 
 
-def ask(command: str, folder: Path, prefix: str = PREFIX) -> PeerAnswer:
-    """What it says of the dumps `<prefix><rank>` in a folder."""
+def ask(
+    command: str, folder: Path, prefix: str = PREFIX, *, limit_s: float = CASE_LIMIT_S
+) -> PeerAnswer:
+    """What it says of the dumps `<prefix><rank>` in a folder, if it does so within `limit_s`."""
     started = perf_counter()
-    ended = subprocess.run(
-        [command, str(folder), "-p", prefix],
-        capture_output=True,
-        text=True,
-        timeout=_TIMEOUT_S,
-        check=False,
-    )
+    try:
+        ended = subprocess.run(
+            [command, str(folder), "-p", prefix],
+            capture_output=True,
+            text=True,
+            timeout=limit_s,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return PeerAnswer((), f"stopped after {limit_s:.0f} s", perf_counter() - started)
     seconds = perf_counter() - started
     said = ended.stdout + ended.stderr
     failure = said.strip().splitlines()[-1][:80] if ended.returncode else ""

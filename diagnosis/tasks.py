@@ -3,10 +3,11 @@
 from celery import shared_task
 from django.utils import timezone
 
-from diagnosis.services import replays, watch, watch_list
+from diagnosis.services import check_runs, demo, offline, replays, watch, watch_list
 from diagnosis.services.replay_run import run_slice
 from diagnosis.services.run import run
 from incidents.services import diagnoses
+from incidents.services.offenders import rescore_all
 
 
 @shared_task(name="diagnosis.tasks.run_diagnosis")
@@ -22,10 +23,37 @@ def sweep_diagnoses() -> None:
     replays.requeue_expired()
 
 
+@shared_task(name="diagnosis.tasks.rescore_hosts")
+def rescore_hosts() -> None:
+    """Lets the repeat-offender scores of hosts age, and follow how incidents ended."""
+    rescore_all()
+
+
 @shared_task(name="diagnosis.tasks.run_replay")
 def run_replay(replay_id: int) -> None:
     """Judges incidents by changed rules for a few seconds; the replay calls for its next slice."""
     run_slice(replay_id)
+
+
+@shared_task(name="diagnosis.tasks.go_on_with_check")
+def go_on_with_check(run_id: int) -> None:
+    """Takes a check to its next phase or to its verdict, where its results allow."""
+    check_runs.go_on(run_id)
+
+
+@shared_task(name="diagnosis.tasks.sweep_checks")
+def sweep_checks() -> None:
+    """Gives back what lost runners held, and takes on what waits although its message was lost."""
+    for run_id in check_runs.due():
+        check_runs.go_on(run_id)
+    for offline_id in offline.due():
+        offline.go_on(offline_id)
+
+
+@shared_task(name="diagnosis.tasks.go_on_with_offline")
+def go_on_with_offline(offline_id: int) -> None:
+    """Takes an offline diagnosis to its next round once runners have run this one."""
+    offline.go_on(offline_id)
 
 
 @shared_task(name="diagnosis.tasks.judge_due")
@@ -41,3 +69,11 @@ def judge_due() -> None:
 def judge_job(attempt_id: int) -> None:
     """Looks at one running job, unless it is not due or another worker has it."""
     watch.judge(attempt_id)
+
+
+@shared_task(name="diagnosis.tasks.load_demo")
+def load_demo() -> None:
+    """Tells the demo's stories, unless someone did before."""
+    if not demo.is_told():
+        for _ in demo.fill(now=timezone.now()):
+            pass

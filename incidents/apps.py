@@ -8,5 +8,5 @@ class IncidentsConfig(AppConfig):
     verbose_name = "Incidents"
 
     def ready(self) -> None:
-        """Registers the system checks."""
-        from incidents import checks  # noqa: F401, PLC0415 - Django registers checks at start-up
+        """Registers the system checks, and listens for work that the records ask for."""
+        from incidents import checks, receivers  # noqa: F401, PLC0415 - Django does so at start-up

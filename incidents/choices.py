@@ -80,6 +80,7 @@ class EvidenceKind(TextChoices):
     TOPOLOGY = "topology", "Topology"
     PING_MATRIX = "ping-matrix", "Ping matrix"
     CONFIGURATION = "configuration", "Configuration snapshot"
+    METRICS = "metrics", "Metric window"
     EMPTY = "empty", "Empty file"
     UNKNOWN = "unknown", "Not told yet"
 
@@ -124,6 +125,16 @@ class Resolution(TextChoices):
     OTHER = "other", "Other"
 
 
+class BatchStep(TextChoices):
+    """What people do to several incidents in one go, and can take back."""
+
+    ACKNOWLEDGE = "acknowledge", "Acknowledged"
+    ASSIGN = "assign", "Assigned"
+    RESOLVE = "resolve", "Resolved"
+    SNOOZE = "snooze", "Snoozed"
+    MERGE = "merge", "Merged"
+
+
 class DiagnosisState(TextChoices):
     """Where one run of the diagnosis stands."""
 
@@ -157,6 +168,13 @@ class Outcome(TextChoices):
     NOT_RECOVERED = "not-recovered", "Job did not recover"
     PART_BAD = "part-bad", "Part confirmed bad by repair"
     PART_GOOD = "part-good", "Part found good by repair"
+
+
+class RuleKind(TextChoices):
+    """What makes a suspect: the signatures of a fault, or a detector."""
+
+    FAULT = "fault", "Fault"
+    DETECTOR = "detector", "Detector"
 
 
 class HostState(TextChoices):
@@ -197,3 +215,73 @@ class Source(TextChoices):
     ADMIN = "admin", "Admin site"
     CLI = "cli", "Command line"
     SYSTEM = "system", "Aegis itself"
+
+
+class SubscriptionState(TextChoices):
+    """Whether an endpoint gets anything."""
+
+    ACTIVE = "active", "Active"
+    PAUSED = "paused", "Paused"
+    DISABLED = "disabled", "Disabled by its own answer"
+
+
+class DeliveryState(TextChoices):
+    """Where one message to an endpoint stands."""
+
+    WAITING = "waiting", "Waiting"
+    DELIVERED = "delivered", "Delivered"
+    GIVEN_UP = "given-up", "Given up"
+
+
+class InboxKind(TextChoices):
+    """Whose messages an inbox takes."""
+
+    ALERTMANAGER = "alertmanager", "Prometheus Alertmanager"
+    PAGERDUTY = "pagerduty", "PagerDuty Events v2"
+    CLOUDEVENTS = "cloudevents", "CloudEvents"
+    NVSENTINEL = "nvsentinel", "NVSentinel"
+    GENERIC = "generic", "Anything in JSON"
+
+
+class MessageState(TextChoices):
+    """Where a message that came in stands."""
+
+    WAITING = "waiting", "Waiting"
+    TAKEN = "taken", "Taken"
+    REFUSED = "refused", "Could not be read"
+
+
+class AlertAction(TextChoices):
+    """What an alert says of its condition."""
+
+    TRIGGER = "trigger", "Fires"
+    ACKNOWLEDGE = "acknowledge", "Acknowledged"
+    RESOLVE = "resolve", "Has ended"
+
+
+class ConnectorKind(TextChoices):
+    """Which ticket system a connector speaks to."""
+
+    JIRA = "jira", "Jira"
+    SERVICENOW = "servicenow", "ServiceNow"
+    HTTP = "http", "Anything over HTTP"
+
+
+class TicketState(TextChoices):
+    """What Aegis and a ticket have to do with each other."""
+
+    LINKED = "linked", "Linked by hand"
+    WANTED = "wanted", "Being opened"
+    LIVE = "live", "Kept in step"
+    REFUSED = "refused", "Could not be opened"
+
+
+class ExecutionState(TextChoices):
+    """Where a command that carries a decision out stands."""
+
+    PLANNED = "planned", "Planned; nothing was run"
+    WAITING = "waiting", "Waits for a worker"
+    RUNNING = "running", "Running"
+    DONE = "done", "Done"
+    FAILED = "failed", "Failed"
+    UNKNOWN = "unknown", "Unknown whether it ran"

@@ -32,6 +32,12 @@ class TransitionRefused(RecordsError):
     code = "transition-refused"
 
 
+class MergedAway(TransitionRefused):
+    """The incident is part of another one, which is where people go on."""
+
+    code = "merged"
+
+
 class StaleVersion(RecordsError):
     """Someone else changed the record since it was read; nothing was overwritten."""
 
@@ -44,6 +50,12 @@ class StaleVersion(RecordsError):
         )
         self.expected = expected
         self.current = current
+
+
+class TooManyIsolations(RecordsError):
+    """One host more would be taken out than the limit allows without a second word."""
+
+    code = "too-many-isolations"
 
 
 class AppendOnly(RecordsError):
@@ -89,3 +101,15 @@ class IdempotencyMismatch(RecordsError):
     """The key was used for another request."""
 
     code = "idempotency-mismatch"
+
+
+class SealBroken(RecordsError):
+    """A stored secret that this instance's secret key does not open."""
+
+    code = "seal-broken"
+
+
+class DestinationRefused(RecordsError):
+    """An address to which this instance sends nothing."""
+
+    code = "destination-refused"

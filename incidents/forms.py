@@ -1,15 +1,45 @@
 """What people fill in. Services check again; here the words for the person are found."""
 
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from django import forms
+from django.utils import timezone
 
 from incidents import selectors
-from incidents.choices import Action, DecisionKind, HostState, IncidentKind, Resolution, Severity
+from incidents.choices import (
+    Action,
+    DecisionKind,
+    HostState,
+    IncidentKind,
+    Outcome,
+    Resolution,
+    Severity,
+)
+from incidents.exceptions import InvalidInput
+from incidents.figures.periods import Period
 from incidents.models import Attempt, Incident
 
+#: For how long an incident can be taken off the desk; `news` has no end of its own.
+SNOOZES = (
+    ("1h", "1 hour"),
+    ("4h", "4 hours"),
+    ("1d", "1 day"),
+    ("3d", "3 days"),
+    ("7d", "1 week"),
+    ("news", "until something new arrives"),
+)
+_SPANS = {
+    "1h": timedelta(hours=1),
+    "4h": timedelta(hours=4),
+    "1d": timedelta(days=1),
+    "3d": timedelta(days=3),
+    "7d": timedelta(days=7),
+}
 #: How many attempts are offered in a new incident's list.
 _RECENT = 200
+#: Days of a report that names none, and of the longest one.
+_USUAL_REPORT, _LONGEST_REPORT = 28, 731
 
 
 class NewIncidentForm(forms.Form):
@@ -60,6 +90,7 @@ class DecisionForm(forms.Form):
     changed_action = forms.ChoiceField(choices=[("", ""), *Action.choices], required=False)
     changed_target = forms.CharField(required=False, max_length=300)
     seen = forms.IntegerField(required=False, min_value=0)
+    confirm = forms.BooleanField(required=False)
 
 
 class StepForm(forms.Form):
@@ -68,6 +99,51 @@ class StepForm(forms.Form):
     version = forms.IntegerField(required=False, min_value=1)
     note = forms.CharField(required=False, max_length=4000)
     resolution = forms.ChoiceField(choices=[("", ""), *Resolution.choices], required=False)
+
+
+def snooze_end(chosen: str) -> datetime | None:
+    """When a snooze of this choice ends; None for one that lasts until something new arrives."""
+    if chosen not in dict(SNOOZES):
+        raise InvalidInput("Choose for how long.", field="snooze")
+    span = _SPANS.get(chosen)
+    return timezone.now() + span if span else None
+
+
+class SnoozeForm(forms.Form):
+    """For how long; `version` is the one that the person saw."""
+
+    version = forms.IntegerField(required=False, min_value=1)
+    snooze = forms.ChoiceField(choices=SNOOZES)
+
+
+class MergeForm(forms.Form):
+    """Into which incident, by its reference."""
+
+    version = forms.IntegerField(required=False, min_value=1)
+    into = forms.CharField(max_length=40)
+
+
+class TicketForm(forms.Form):
+    """A ticket about it in another system."""
+
+    system = forms.CharField(required=False, max_length=50)
+    key = forms.CharField(max_length=200)
+    url = forms.CharField(required=False, max_length=1000)
+
+
+class OpenTicketForm(forms.Form):
+    """In which ticket system one is to be opened."""
+
+    connector = forms.IntegerField(min_value=1)
+
+
+class ViewForm(forms.Form):
+    """A view of the desk: its name, the filters of the address, whether it is shared or first."""
+
+    name = forms.CharField(max_length=60)
+    query = forms.CharField(required=False, max_length=2000)
+    shared = forms.BooleanField(required=False)
+    first = forms.BooleanField(required=False)
 
 
 class AssignForm(forms.Form):
@@ -94,3 +170,53 @@ class HostStateForm(forms.Form):
     state = forms.ChoiceField(choices=HostState.choices)
     seen = forms.ChoiceField(choices=HostState.choices, required=False)
     note = forms.CharField(required=False, max_length=2000)
+
+
+class RepairForm(forms.Form):
+    """What repair found of a part that a decision had taken for bad."""
+
+    found = forms.ChoiceField(
+        choices=[(one.value, one.label) for one in (Outcome.PART_BAD, Outcome.PART_GOOD)]
+    )
+    note = forms.CharField(max_length=2000, required=False)
+
+
+class ReportForm(forms.Form):
+    """What a report is about. Without dates: the last four weeks."""
+
+    cluster = forms.CharField(max_length=100, required=False)
+    owner = forms.CharField(max_length=200, required=False)
+    fault = forms.CharField(max_length=100, required=False)
+    since = forms.DateField(required=False)
+    until = forms.DateField(required=False, help_text="The last day, included.")
+
+    def clean(self) -> dict[str, Any]:
+        """Refuses a period that ends before it begins, or is longer than two years."""
+        given: dict[str, Any] = super().clean() or {}
+        since, until = given.get("since"), given.get("until")
+        if since and until and until < since:
+            raise forms.ValidationError({"until": "The report ends before it begins."})
+        last = until or timezone.now().date()
+        if since and (last - since).days > _LONGEST_REPORT:
+            raise forms.ValidationError({"since": "A report covers two years at most."})
+        return given
+
+    def period(self) -> Period:
+        """The asked days, whole ones in UTC."""
+        until, since = self.cleaned_data.get("until"), self.cleaned_data.get("since")
+        last = until or timezone.now().date()
+        first = since or last - timedelta(days=_USUAL_REPORT - 1)
+        return Period(_midnight(first), _midnight(last + timedelta(days=1)))
+
+    def last_day(self) -> date:
+        """The last of the asked days."""
+        return (self.period().until - timedelta(days=1)).date()
+
+    def scope(self) -> selectors.Scope:
+        """Cluster, owner and fault."""
+        names = ("cluster", "owner", "fault")
+        return selectors.Scope(**{name: self.cleaned_data.get(name, "") for name in names})
+
+
+def _midnight(day: date) -> datetime:
+    return datetime(day.year, day.month, day.day, tzinfo=UTC)

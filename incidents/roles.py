@@ -7,6 +7,7 @@ from typing import Protocol
 
 from incidents.choices import Role, Source
 from incidents.exceptions import NotAllowed
+from incidents.reach import EVERYWHERE, Reach
 
 
 class Capability(StrEnum):
@@ -17,6 +18,7 @@ class Capability(StrEnum):
     REGISTER_JOBS = "register_jobs"
     EDIT_TAXONOMY = "edit_taxonomy"
     OPERATE = "operate"
+    EXECUTE = "execute"
     ADMINISTER = "administer"
 
 
@@ -25,13 +27,29 @@ CAPABILITIES: Mapping[Role, frozenset[Capability]] = {
     Role.RESPONDER: frozenset({Capability.READ, Capability.RESPOND}),
     Role.TAXONOMIST: frozenset({Capability.READ, Capability.EDIT_TAXONOMY}),
     Role.OPERATOR: frozenset(
-        {Capability.READ, Capability.RESPOND, Capability.REGISTER_JOBS, Capability.OPERATE}
+        {
+            Capability.READ,
+            Capability.RESPOND,
+            Capability.REGISTER_JOBS,
+            Capability.OPERATE,
+            Capability.EXECUTE,
+        }
     ),
     Role.ADMIN: frozenset(Capability),
 }
 
+#: What is not given in parts: it is about people and knowledge that all clusters share.
+_EVERYWHERE_ONLY = frozenset({Capability.ADMINISTER, Capability.EDIT_TAXONOMY})
+
 #: The roles that work in the admin site.
 STAFF_ROLES = frozenset({Role.TAXONOMIST, Role.OPERATOR, Role.ADMIN})
+
+
+class Limited(Protocol):
+    """What reach needs to know of a person or token."""
+
+    clusters: list[str]
+    owners: list[str]
 
 
 class Person(Protocol):
@@ -40,6 +58,8 @@ class Person(Protocol):
     pk: int
     role: str
     is_active: bool
+    clusters: list[str]
+    owners: list[str]
 
     def get_username(self) -> str: ...
 
@@ -50,6 +70,8 @@ class Token(Protocol):
     pk: int
     name: str
     scopes: list[str]
+    clusters: list[str]
+    owners: list[str]
 
     @property
     def owner(self) -> Person: ...
@@ -68,13 +90,21 @@ class Actor:
     user_id: int | None = None
     token_id: int | None = None
     scopes: frozenset[Capability] | None = None
+    reach: Reach = EVERYWHERE
 
     @classmethod
     def of_user(cls, user: Person, *, source: Source) -> "Actor":
         """The actor for a signed-in person. Someone deactivated may do nothing."""
         scopes = None if user.is_active else frozenset[Capability]()
         role, label = Role(user.role), user.get_username()
-        return cls(role=role, label=label, source=source, user_id=user.pk, scopes=scopes)
+        return cls(
+            role=role,
+            label=label,
+            source=source,
+            user_id=user.pk,
+            scopes=scopes,
+            reach=reach_of(user),
+        )
 
     @classmethod
     def of_token(cls, token: Token, *, source: Source = Source.API) -> "Actor":
@@ -88,6 +118,7 @@ class Actor:
             user_id=owner.pk,
             token_id=token.pk,
             scopes=frozenset(known) if owner.is_active else frozenset(),
+            reach=reach_of(owner).within(reach_of(token)),
         )
 
     @classmethod
@@ -98,6 +129,8 @@ class Actor:
     @property
     def capabilities(self) -> frozenset[Capability]:
         granted = CAPABILITIES[self.role]
+        if self.reach.is_limited:
+            granted -= _EVERYWHERE_ONLY
         return granted if self.scopes is None else granted & self.scopes
 
     def may(self, capability: Capability) -> bool:
@@ -107,10 +140,37 @@ class Actor:
         """Raises `NotAllowed`, which says what is needed, where the actor may not do this."""
         if self.may(capability):
             return
+        if self.reach.is_limited and capability in _EVERYWHERE_ONLY & CAPABILITIES[self.role]:
+            raise NotAllowed(f"{self.label} is limited to clusters or owners; this is for all.")
         if capability in CAPABILITIES[self.role]:
             raise NotAllowed(f"{self.label} needs a token with the scope '{capability}' for this.")
         roles = ", ".join(role.label.lower() for role in roles_with(capability))
         raise NotAllowed(f"{self.label} is {self.role.label.lower()}; this needs: {roles}.")
+
+
+@dataclass(frozen=True, slots=True)
+class RoleRule:
+    """Which role the provider's groups give.
+
+    Where `roles` is empty the provider says nothing about roles: new people get `default`, and
+    what an administrator gives them stays.
+    """
+
+    claim: str
+    roles: Mapping[str, Role]
+    default: Role
+
+    def role_of(self, claims: Mapping[str, object]) -> Role:
+        """The most powerful role among those of someone's groups."""
+        given = claims.get(self.claim)
+        names = given if isinstance(given, list) else [given]
+        held = {self.roles[name] for name in names if isinstance(name, str) and name in self.roles}
+        return max(held, key=list(Role).index, default=self.default)
+
+
+def reach_of(limited: Limited) -> Reach:
+    """How far a person or token reaches, by what is written down for it."""
+    return Reach.of(clusters=limited.clusters, owners=limited.owners)
 
 
 def roles_with(capability: Capability) -> Iterable[Role]:

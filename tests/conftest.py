@@ -21,6 +21,8 @@ def _own_settings(settings, tmp_path: Path) -> None:
     }
     settings.WHITENOISE_AUTOREFRESH = True  # no collected files needed
     settings.AXES_ENABLED = False
+    memory = {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": str(tmp_path)}
+    settings.CACHES = {"default": memory}
     settings.WHITENOISE_AUTOREFRESH = True  # collects nothing, and needs no folder
 
 

@@ -8,7 +8,9 @@ from django.utils import timezone
 
 from incidents import models
 from incidents.choices import DiagnosisState, Role, Source
+from incidents.hostnames import normalise_host
 from incidents.roles import Actor, Capability
+from incidents.services.indexing import index
 
 
 class UserFactory(factory.django.DjangoModelFactory):
@@ -65,9 +67,16 @@ class RankPlacementFactory(factory.django.DjangoModelFactory):
 class IncidentFactory(factory.django.DjangoModelFactory):
     class Meta:
         model = models.Incident
+        skip_postgeneration_save = True
 
     title = "Training stopped"
     cluster = factory.SubFactory(ClusterFactory)
+
+    @factory.post_generation
+    def found_by_its_words(self, create: bool, extracted: object, **given: object) -> None:
+        """As opening it through the service would have it."""
+        if create:
+            index(self)
 
 
 class BlobFactory(factory.django.DjangoModelFactory):
@@ -119,6 +128,7 @@ class DiagnosisFactory(factory.django.DjangoModelFactory):
 class SuspectFactory(factory.django.DjangoModelFactory):
     class Meta:
         model = models.Suspect
+        skip_postgeneration_save = True
 
     diagnosis = factory.SubFactory(DiagnosisFactory, done=True)
     position = factory.Sequence(lambda n: n + 1)
@@ -126,6 +136,18 @@ class SuspectFactory(factory.django.DjangoModelFactory):
     role = "culprit"
     target_kind = "host"
     target_host = "node-001"
+
+    @factory.post_generation
+    def found_by_its_words(self, create: bool, extracted: object, **given: object) -> None:
+        """As storing the answer through the service would have it."""
+        if not create:
+            return
+        incident = self.diagnosis.incident
+        if self.position == 1:
+            incident.suspect_fault = self.fault
+            incident.suspect_host = normalise_host(self.target_host)
+            incident.save(update_fields=["suspect_fault", "suspect_host"])
+        index(incident)
 
 
 class FindingFactory(factory.django.DjangoModelFactory):

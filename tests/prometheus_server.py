@@ -1,6 +1,5 @@
 """A real Prometheus for tests: backfilled, private, on a loopback port."""
 
-import socket
 import subprocess
 import time
 import urllib.error
@@ -10,22 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
+from tests.ports import free_port
 from tests.services import needed
 
 Samples = Iterable[tuple[float, float | str]]
-
-
-def free_port() -> int:
-    """A free loopback port below the range that the kernel hands out by itself."""
-    for port in range(21_000, 32_768):
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            return port
-    raise RuntimeError("no free loopback port below 32768")
 
 
 class Text(Protocol):

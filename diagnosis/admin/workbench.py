@@ -13,7 +13,7 @@ from diagnosis.admin import trials
 from diagnosis.admin.rows import RowForm
 from diagnosis.admin.versions import ReasonForm, needs_taxonomist
 from diagnosis.models import DraftState, Replay, ReplayState, TaxonomyDraft
-from diagnosis.services import drafts, replays
+from diagnosis.services import drafts, replays, site_drafts
 from diagnosis.taxonomy.rows import TaxonomyError
 from incidents.admin.base import ReadOnly, actor_of
 from incidents.exceptions import RecordsError
@@ -50,6 +50,7 @@ class WorkbenchAdmin(ReadOnly):
             path("signatures/<slug:code>", self._view(self.edit), name="taxonomy_edit"),
             path("try", self._view(require_POST(self.try_out)), name="taxonomy_try"),
             path("<int:pk>/undo", self._post(self.take_back), name="taxonomy_undo"),
+            path("<int:pk>/undo-site", self._post(self.take_back_site), name="taxonomy_undo_site"),
             path("<int:pk>/publish", self._post(self.publish), name="taxonomy_publish"),
             path("<int:pk>/discard", self._post(self.discard), name="taxonomy_discard"),
             path("<int:pk>/replay", self._post(self.replay), name="taxonomy_replay_start"),
@@ -102,7 +103,8 @@ class WorkbenchAdmin(ReadOnly):
         publishing: PublishForm | None = None,
     ) -> HttpResponse:
         words = request.GET.get("q", "").strip()
-        others = TaxonomyDraft.objects.filter(state=DraftState.OPEN).exclude(changes={})
+        others = TaxonomyDraft.objects.filter(state=DraftState.OPEN)
+        others = others.exclude(changes={}, site_changes=[])
         if draft is not None:
             others = others.exclude(pk=draft.pk)
         context: dict[str, Any] = {
@@ -114,8 +116,10 @@ class WorkbenchAdmin(ReadOnly):
         if draft is not None:
             last = draft.replays.first()
             context |= {
-                "changes": {"signatures": drafts.changes_in(draft)} if draft.changes else {},
+                "changes": _changes(draft),
                 "conflicts": drafts.conflicts(draft) if draft.is_open else [],
+                "site_rules": site_drafts.listed(draft),
+                "site_conflicts": site_drafts.site_conflicts(draft) if draft.is_open else [],
                 "replays": draft.replays.all()[:5],
                 "last": last,
                 "alarms": _alarms(last) if last and last.is_of_today else 0,
@@ -192,6 +196,15 @@ class WorkbenchAdmin(ReadOnly):
         drafts.take_back(actor=actor_of(request), draft=draft, code=request.POST.get("code", ""))
         return redirect("admin:taxonomy_draft", pk)
 
+    def take_back_site(self, request: HttpRequest, pk: int) -> HttpResponse:
+        draft, position = get_object_or_404(TaxonomyDraft, pk=pk), request.POST.get("position", "")
+        site_drafts.take_back_site_rule(
+            actor=actor_of(request),
+            draft=draft,
+            position=int(position) if position.isdecimal() else -1,
+        )
+        return redirect("admin:taxonomy_draft", pk)
+
     def discard(self, request: HttpRequest, pk: int) -> HttpResponse:
         drafts.discard(actor=actor_of(request), draft=get_object_or_404(TaxonomyDraft, pk=pk))
         messages.success(request, "The draft is discarded; the rules are as they were.")
@@ -248,6 +261,12 @@ class WorkbenchAdmin(ReadOnly):
     ) -> HttpResponse:
         shared = {**self.admin_site.each_context(request), "title": title, "opts": self.opts}
         return render(request, f"admin/diagnosis/taxonomydraft/{template}", {**shared, **context})
+
+
+def _changes(draft: TaxonomyDraft) -> dict[str, Any]:
+    """What the draft changes, by section."""
+    signatures = {"signatures": drafts.changes_in(draft)} if draft.changes else {}
+    return {**signatures, **site_drafts.site_changes_in(draft)}
 
 
 def _alarms(replay: Replay) -> int:

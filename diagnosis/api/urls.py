@@ -4,7 +4,15 @@ from typing import Any
 
 from django.urls import path
 
+from diagnosis.api.checks import (
+    CheckRunnerViewSet,
+    CheckRunViewSet,
+    CheckSuiteViewSet,
+    CheckTaskViewSet,
+)
+from diagnosis.api.offline import OfflineDiagnosisViewSet
 from diagnosis.api.progress import ProgressViewSet, WatchViewSet
+from diagnosis.api.topology import TopologyViewSet
 from diagnosis.api.viewsets import (
     FaultTypeViewSet,
     ProgressPictureViewSet,
@@ -16,6 +24,7 @@ from diagnosis.api.viewsets import (
 app_name = "diagnosis-api"
 
 _LIST: dict[str, Any] = {"get": "list"}
+_LIST_AND_CREATE: dict[str, Any] = {"get": "list", "post": "create"}
 _ONE: dict[str, Any] = {"get": "retrieve"}
 
 urlpatterns = [
@@ -39,6 +48,51 @@ urlpatterns = [
         "attempts/<int:attempt>/progress",
         ProgressViewSet.as_view({"post": "create"}),
         name="progress",
+    ),
+    path(
+        "offline-diagnoses",
+        OfflineDiagnosisViewSet.as_view(_LIST_AND_CREATE),
+        name="offline-diagnoses",
+    ),
+    path(
+        "offline-diagnoses/<int:pk>",
+        OfflineDiagnosisViewSet.as_view(_ONE),
+        name="offline-diagnosis",
+    ),
+    path(
+        "offline-diagnoses/<int:pk>/rounds/<int:number>",
+        OfflineDiagnosisViewSet.as_view({"post": "answer"}),
+        name="offline-round",
+    ),
+    path(
+        "offline-diagnoses/<int:pk>/cancel",
+        OfflineDiagnosisViewSet.as_view({"post": "cancel"}),
+        name="offline-cancel",
+    ),
+    path("topology", TopologyViewSet.as_view({"post": "create"}), name="topology"),
+    path("check-suites", CheckSuiteViewSet.as_view(_LIST_AND_CREATE), name="check-suites"),
+    path("check-runs", CheckRunViewSet.as_view(_LIST_AND_CREATE), name="check-runs"),
+    path("check-runs/<int:pk>", CheckRunViewSet.as_view(_ONE), name="check-run"),
+    path(
+        "check-runs/<int:pk>/repeat",
+        CheckRunViewSet.as_view({"post": "repeat"}),
+        name="check-run-repeat",
+    ),
+    path(
+        "check-runs/<int:pk>/cancel",
+        CheckRunViewSet.as_view({"post": "cancel"}),
+        name="check-run-cancel",
+    ),
+    path("check-runners", CheckRunnerViewSet.as_view(_LIST_AND_CREATE), name="check-runners"),
+    path(
+        "check-runners/<int:pk>/tasks",
+        CheckRunnerViewSet.as_view({"post": "claim"}),
+        name="check-runner-tasks",
+    ),
+    path(
+        "check-tasks/<int:pk>/output",
+        CheckTaskViewSet.as_view({"post": "output"}),
+        name="check-task-output",
     ),
     path("attempts/<int:attempt>/watch", WatchViewSet.as_view(_ONE), name="watch"),
 ]

@@ -5,7 +5,7 @@ first of all, in one that a member has not arrived at: the others are further do
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -42,7 +42,9 @@ def collective_progress(
     Where no rank tells of communicators, the job's steps stand in for one that spans them all.
     """
     reported = live.ranks[fresh]
-    communicators = tuple(_communicators(live, reported)) or tuple(_steps(live, fresh))
+    communicators = tuple(_communicators(live, reported))
+    if not communicators and (steps := step_marks(live, fresh)) is not None:
+        communicators = (steps,)
     operation = COLLECTIVE if len(live.counters) else STEP
     waiting, open_in = _waits(communicators, operation)
     world = np.union1d(live.ranks, np.fromiter(placement.by_rank, np.int64, len(placement)))
@@ -54,6 +56,12 @@ def collective_progress(
         reported=frozenset(reported.tolist()),
         hosts={place.rank: place.host for place in placement.places},
     )
+
+
+def asked_progress(answer: CollectiveProgress) -> CollectiveProgress:
+    """An answer that was asked for (NCCL RAS), with the operation that each rank waits in."""
+    waiting, open_in = _waits(answer.communicators, COLLECTIVE)
+    return replace(answer, waiting=waiting, open_in=open_in)
 
 
 def as_batch(progress: CollectiveProgress, time: float) -> ProgressBatch:
@@ -99,12 +107,13 @@ def _communicators(live: LiveProgress, reported: Ints) -> Iterator[Communicator]
         )
 
 
-def _steps(live: LiveProgress, fresh: Bools) -> Iterator[Communicator]:
+def step_marks(live: LiveProgress, fresh: Bools) -> Communicator | None:
+    """The ranks' steps as one communicator that spans them; None where nobody tells a step."""
     told = live.step != NOT_KNOWN
     if not told.any():
-        return
+        return None
     unknown = np.full(int(told.sum()), NOT_KNOWN, np.int64)
-    yield Communicator(
+    return Communicator(
         name="",
         desc=STEPS,
         ranks=live.ranks[told],

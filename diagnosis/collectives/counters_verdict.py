@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from diagnosis.collectives.report import JOB, Case, conclusion, count, ranks_text
+from diagnosis.collectives.circle import circle_by_counters
+from diagnosis.collectives.report import JOB, Case, conclusion, count
 from diagnosis.collectives.settings import CollectiveSettings
 from diagnosis.collectives.sheets import Joined, joined
 from diagnosis.collectives.summaries import summary_graph
@@ -100,7 +101,8 @@ def localise_summaries(
 
 
 def _all_ranks(lists: Sequence[Ints]) -> list[int]:
-    found: list[int] = np.unique(np.concatenate(lists)).tolist() if lists else []
+    ordered = np.sort(np.concatenate(lists)) if lists else np.zeros(0, np.int64)
+    found: list[int] = ordered[np.diff(ordered, prepend=ordered[:1] - 1) != 0].tolist()
     return found
 
 
@@ -114,15 +116,21 @@ def _judge(case: Case, graph: WaitGraph, told: Told) -> Conclusion:
         return _moving(case, trace)
     if not any((c.enqueued != NOT_KNOWN).any() or c.wr is not None for c in progress.communicators):
         return _completions_only(case, trace)
-    if graph.cycle and not graph.sinks:
-        return _circle(case, graph, trace)
-    if graph.sinks:
-        found = arrival_verdict(case, graph, trace)
+    if found := held_up(case, graph, trace):
         return found if told.still else _of_one_sample(found)
     trace.append("every member of each communicator has launched the same")
     if requests := outstanding(case, told.latest):
         return transport_verdict(case, requests, trace, still=told.still)
-    return in_flight_verdict(case, trace) if progress.waiting else quiet_verdict(case, trace)
+    if progress.waiting:
+        return in_flight_verdict(case, trace, still=told.still)
+    return quiet_verdict(case, trace)
+
+
+def held_up(case: Case, graph: WaitGraph, trace: Sequence[str]) -> Conclusion | None:
+    """Who holds the others up, by counters of any source; None where nobody waits for anybody."""
+    if graph.is_circular:
+        return circle_by_counters(case, graph.cycle, trace)
+    return arrival_verdict(case, graph, trace) if graph.sinks else None
 
 
 def _motion_notes(found: Joined) -> tuple[str, ...]:
@@ -175,25 +183,6 @@ def _completions_only(case: Case, trace: Sequence[str]) -> Conclusion:
         recommendations=[
             Recommendation(
                 Action.WATCH, JOB, "Hand in Flight Recorder dumps or two NCCL RAS answers."
-            )
-        ],
-    )
-
-
-def _circle(case: Case, graph: WaitGraph, trace: Sequence[str]) -> Conclusion:
-    return conclusion(
-        case,
-        kind=IncidentKind.HANG,
-        cls=VerdictClass.UNKNOWN,
-        summary=(
-            f"{ranks_text(graph.cycle).capitalize()} wait for one another in a circle: calls in "
-            "different orders, or a stall inside."
-        ),
-        confidence=0.4,
-        trace=(*trace, "counters do not tell the order of calls"),
-        recommendations=[
-            Recommendation(
-                Action.WATCH, JOB, "Hand in Flight Recorder dumps: they tell whose order differs."
             )
         ],
     )

@@ -48,7 +48,7 @@ class Straggler:
 
 def stragglers(merged: Merged, settings: CollectiveSettings) -> tuple[Straggler, ...]:
     """The late ranks, worst first; empty when nobody is late by more than the usual spread."""
-    return _shortest_durations(merged, settings) or _late(_delays(merged), merged, settings)
+    return shortest_durations(merged, settings) or _late(own_delays(merged), merged, settings)
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class _Arrivals:
 
 
 @dataclass(frozen=True)
-class _Delays:
+class Delays:
     """One row a launch: how much longer its rank took for it than its peers' median (ns)."""
 
     rank: Ints
@@ -72,11 +72,11 @@ class _Delays:
     at: Ints
 
 
-def _delays(merged: Merged) -> _Delays:
+def own_delays(merged: Merged) -> Delays:
     arrivals = _all_arrivals(merged)
     if arrivals is None:
         none = np.zeros(0, np.int64)
-        return _Delays(none, np.zeros(0), none, none)
+        return Delays(none, np.zeros(0), none, none)
     places, number = np.unique(arrivals.key, return_inverse=True)
     last = np.zeros(len(places), np.int64)
     np.maximum.at(last, number, arrivals.at)
@@ -84,7 +84,7 @@ def _delays(merged: Merged) -> _Delays:
     earlier = last[np.searchsorted(places, arrivals.before[kept])]
     own = np.maximum(0, arrivals.at[kept] - earlier).astype(np.float64)
     excess, shared = _beyond_peers(number[kept], own)
-    return _Delays(
+    return Delays(
         arrivals.rank[kept][shared],
         excess[shared],
         arrivals.record_id[kept][shared],
@@ -123,9 +123,8 @@ def _arrivals(merged: Merged, dump: RankDump) -> _Arrivals | None:
     """This rank's collectives in the order of its program."""
     entries = dump.entries
     rows, numbers = [], []
-    for index, communicator in enumerate(merged.progress.communicators):
-        view = merged.views.get((index, dump.rank))
-        if view is not None and len(communicator.ranks) > 1:
+    for index, view in merged.views_of.get(dump.rank, ()):
+        if len(merged.progress.communicators[index].ranks) > 1:
             firsts = first_of_each(entries.seq, view.rows)
             firsts = firsts[entries.created_ns[firsts] > 0]
             rows.append(firsts)
@@ -145,41 +144,44 @@ def _arrivals(merged: Merged, dump: RankDump) -> _Arrivals | None:
     )
 
 
-def _late(delays: _Delays, merged: Merged, settings: CollectiveSettings) -> tuple[Straggler, ...]:
+def _late(delays: Delays, merged: Merged, settings: CollectiveSettings) -> tuple[Straggler, ...]:
     if not len(delays.rank):
         return ()
     sigma = 1.4826 * float(np.median(np.abs(delays.excess)))
     bound = max(settings.late_sigmas * sigma, settings.late_floor_ms * 1e6)
-    span = float(delays.at.max() - delays.at.min()) or 1.0
-    late = delays.excess > bound
+    first = int(delays.at.min())
+    span = max(1, int(delays.at.max()) - first)
+    every = dict(
+        zip(*(part.tolist() for part in np.unique(delays.rank, return_counts=True)), strict=True)
+    )
+    late = np.flatnonzero(delays.excess > bound)
+    late = late[np.argsort(delays.rank[late], kind="stable")]
     found = []
-    for rank in np.unique(delays.rank[late]):
-        mine = late & (delays.rank == rank)
+    for mine in np.split(late, np.flatnonzero(np.diff(delays.rank[late])) + 1):
         share = float(delays.excess[mine].sum()) / span
-        if mine.sum() < settings.late_times or share < settings.late_share:
+        if len(mine) < max(1, settings.late_times) or share < settings.late_share:
             continue
-        if not _persists(delays.at[mine], delays.at):
+        if not _persists(delays.at[mine], first, span):
             continue
-        worst = int(np.flatnonzero(mine)[np.argmax(delays.excess[mine])])
+        rank, worst = int(delays.rank[mine[0]]), mine[np.argmax(delays.excess[mine])]
         found.append(
             Straggler(
-                rank=int(rank),
+                rank=rank,
                 late_ms=float(np.median(delays.excess[mine])) / 1e6,
-                times=int(mine.sum()),
-                of=int((delays.rank == rank).sum()),
+                times=len(mine),
+                of=every[rank],
                 share=min(share, 1.0),
                 record_id=int(delays.record_id[worst]),
-                source=_source(merged, int(rank)),
+                source=_source(merged, rank),
             )
         )
     found.sort(key=lambda item: (-item.share, item.rank))
     return tuple(found) if len(found) <= len(merged.dumps) // 2 else ()
 
 
-def _persists(mine: Ints, everyone: Ints) -> bool:
-    """Late in at least two of the three thirds of the recorded time."""
-    first, last = int(everyone.min()), int(everyone.max())
-    third = np.clip((mine - first) * 3 // max(1, last - first), 0, 2)
+def _persists(mine: Ints, first: int, span: int) -> bool:
+    """Late in at least two of the three thirds of the recorded time (`span` ns from `first`)."""
+    third = np.clip((mine - first) * 3 // span, 0, 2)
     return len(np.unique(third)) >= 2
 
 
@@ -187,14 +189,14 @@ def _source(merged: Merged, rank: int) -> str:
     return next(dump.source for dump in merged.dumps if dump.rank == rank)
 
 
-def _shortest_durations(merged: Merged, settings: CollectiveSettings) -> tuple[Straggler, ...]:
+def shortest_durations(merged: Merged, settings: CollectiveSettings) -> tuple[Straggler, ...]:
     """With timing switched on: ranks that spend far less time inside all their operations.
 
     A rank's time is its own work or communication, and all ranks of a job take as long for a step:
     who communicates least works longest. Members of one communicator do the same work; a
     communicator of all ranks mixes stages and is compared only where there is no other.
     """
-    times = {dump.rank: _timed(dump.entries) for dump in merged.dumps}
+    times = {dump.rank: time_inside(dump.entries) for dump in merged.dumps}
     communicators = merged.progress.communicators
     world = len(merged.progress.world)
     compared = [c for c in communicators if not c.has_p2p and len(c.ranks) >= _PEERS]
@@ -219,7 +221,7 @@ class _Time:
     record_id: int
 
 
-def _timed(entries: Entries) -> _Time:
+def time_inside(entries: Entries) -> _Time:
     rows = np.flatnonzero(entries.duration_us > 0)
     last = int(entries.record_id[rows[-1]]) if len(rows) else 0
     created = entries.created_ns[rows]

@@ -21,6 +21,33 @@ class GroupKey:
     name: str
     ranks: tuple[int, ...]
 
+    def __hash__(self) -> int:
+        """A large group is looked up by each of its ranks: all of them are not hashed each time."""
+        return hash((self.name, len(self.ranks), self.ranks[:1], self.ranks[-1:]))
+
+
+class _Ranks:
+    """Rank lists in ascending order, one object for all equal ones, so that they compare fast.
+
+    Dumps of one job share most of theirs; what is known by identity is kept alive by the dumps.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[int, ...]] = {}
+        self._distinct: dict[tuple[int, ...], tuple[int, ...]] = {}
+
+    def ascending(self, ranks: tuple[int, ...]) -> tuple[int, ...]:
+        found = self._known.get(id(ranks))
+        if found is None:
+            ordered = tuple(sorted(ranks))
+            found = self._known[id(ranks)] = self._distinct.setdefault(ordered, ordered)
+        return found
+
+    @property
+    def largest(self) -> int:
+        """The largest rank of all lists, -1 where there is none."""
+        return max((ranks[-1] for ranks in self._distinct if ranks), default=-1)
+
 
 @dataclass
 class Membership:
@@ -40,20 +67,21 @@ def membership_of(dumps: Sequence[RankDump], placement: Placement) -> Membership
     they are the ranks with entries in it, all ranks for the default group, and where an all-gather
     or groups of the same kind tell the group's size, the ranks without a dump that fill it up.
     """
-    found = Membership(world=_world(dumps, placement))
-    declared = _declared(dumps)
+    lists = _Ranks()
+    declared = _declared(dumps, lists)
+    found = Membership(world=_world(dumps, placement, lists.largest))
     seen: dict[str, set[int]] = {}
     for dump in dumps:
         keys = found.keys.setdefault(dump.rank, {})
         for name, desc in dump.entries.groups:
-            key = _key(name, dump, declared)
+            key = _key(name, dump, declared, lists)
             keys[name] = key
             _describe(found, key, desc)
             if not key.ranks:
                 seen.setdefault(name, set()).add(dump.rank)
         for name, group in dump.groups.items():
             if group.ranks and (name or group.name):
-                key = GroupKey(name, tuple(sorted(group.ranks)))
+                key = GroupKey(name, lists.ascending(group.ranks))
                 keys.setdefault(name, key)
                 _describe(found, key, group.desc)
     dumped = {dump.rank for dump in dumps}
@@ -67,29 +95,39 @@ def membership_of(dumps: Sequence[RankDump], placement: Placement) -> Membership
     return found
 
 
-def _world(dumps: Sequence[RankDump], placement: Placement) -> tuple[int, ...]:
+def _world(
+    dumps: Sequence[RankDump], placement: Placement, largest_declared: int
+) -> tuple[int, ...]:
     """Every rank that is known of; c10d numbers them from 0 without a gap."""
-    known = {dump.rank for dump in dumps} | {place.rank for place in placement.places}
-    for dump in dumps:
-        for group in dump.groups.values():
-            known.update(group.ranks)
-    return tuple(range(max(known) + 1)) if known else ()
+    dumped = max((dump.rank for dump in dumps), default=-1)
+    placed = max((place.rank for place in placement.places), default=-1)
+    return tuple(range(max(dumped, placed, largest_declared) + 1))
 
 
-def _declared(dumps: Sequence[RankDump]) -> Mapping[str, set[tuple[int, ...]]]:
-    declared: dict[str, set[tuple[int, ...]]] = {}
+def _declared(
+    dumps: Sequence[RankDump], lists: _Ranks
+) -> Mapping[str, Mapping[int, tuple[int, ...]]]:
+    """Name → the different rank lists that dumps give it, by their identity."""
+    declared: dict[str, dict[int, tuple[int, ...]]] = {}
     for dump in dumps:
         for name, group in dump.groups.items():
-            if group.ranks and name:
-                declared.setdefault(name, set()).add(tuple(sorted(group.ranks)))
+            if group.ranks:
+                ranks = lists.ascending(group.ranks)
+                if name:
+                    declared.setdefault(name, {})[id(ranks)] = ranks
     return declared
 
 
-def _key(name: str, dump: RankDump, declared: Mapping[str, set[tuple[int, ...]]]) -> GroupKey:
+def _key(
+    name: str,
+    dump: RankDump,
+    declared: Mapping[str, Mapping[int, tuple[int, ...]]],
+    lists: _Ranks,
+) -> GroupKey:
     own = dump.groups.get(name)
     if own is not None and own.ranks and name:
-        return GroupKey(name, tuple(sorted(own.ranks)))
-    fitting = [ranks for ranks in declared.get(name, ()) if dump.rank in ranks]
+        return GroupKey(name, lists.ascending(own.ranks))
+    fitting = [ranks for ranks in declared.get(name, {}).values() if dump.rank in ranks]
     return GroupKey(name, fitting[0] if len(fitting) == 1 else ())
 
 

@@ -2,10 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
 
+from diagnosis.collectives.failed_ends import failed_ends
 from diagnosis.collectives.membership import GroupKey, Membership, membership_of
 from diagnosis.collectives.operations import BACKENDS_WITHOUT_EVENTS
 from diagnosis.core.collectives import (
@@ -44,6 +47,23 @@ class Merged:
     dumps: tuple[RankDump, ...]
     views: Mapping[tuple[int, int], RankView]
 
+    @cached_property
+    def views_in(self) -> Mapping[int, Sequence[tuple[RankDump, RankView]]]:
+        """Communicator → its members' dumps and views, in rank order."""
+        by_rank = {dump.rank: dump for dump in self.dumps}
+        found: dict[int, list[tuple[RankDump, RankView]]] = {}
+        for index, rank in sorted(self.views):
+            found.setdefault(index, []).append((by_rank[rank], self.views[index, rank]))
+        return found
+
+    @cached_property
+    def views_of(self) -> Mapping[int, Sequence[tuple[int, RankView]]]:
+        """Rank → its communicators and views, in the order of communicators."""
+        found: dict[int, list[tuple[int, RankView]]] = {}
+        for index, rank in sorted(self.views):
+            found.setdefault(rank, []).append((index, self.views[index, rank]))
+        return found
+
 
 def one_dump_a_rank(dumps: Sequence[RankDump]) -> tuple[tuple[RankDump, ...], tuple[str, ...]]:
     """The latest dump of each rank in rank order, and a note where others were set aside."""
@@ -69,10 +89,14 @@ def merge(dumps: Sequence[RankDump], placement: Placement) -> Merged:
     keys = sorted(members.members, key=lambda key: (len(key.name), key.name, key.ranks))
     number = {key: index for index, key in enumerate(keys)}
     reported = frozenset(dump.rank for dump in ordered)
-    views: dict[tuple[int, int], RankView] = {}
-    for dump in ordered:
-        for key, view in _views(dump, members).items():
-            views[number[key], dump.rank] = view
+    done = {dump.rank: finished(dump.entries) for dump in ordered}
+    views = _all_views(ordered, members, number, done)
+    if any(len(view.open_collectives) for view in views.values()) and (
+        doubtful := failed_ends(ordered, members)
+    ):
+        for rank, row in doubtful.items():
+            done[rank][row] = False
+        views = _all_views(ordered, members, number, done)
     communicators = tuple(
         _communicator(index, key, members, views, reported) for index, key in enumerate(keys)
     )
@@ -102,23 +126,46 @@ def rows_where(column: Ints, table: Sequence[Value], accepts: Callable[[Value], 
     return accepted[column] if len(table) else np.zeros(len(column), np.bool_)
 
 
-def _views(dump: RankDump, members: Membership) -> dict[GroupKey, RankView]:
+def _all_views(
+    dumps: Sequence[RankDump],
+    members: Membership,
+    number: Mapping[GroupKey, int],
+    done: Mapping[int, Bools],
+) -> dict[tuple[int, int], RankView]:
+    return {
+        (number[key], dump.rank): view
+        for dump in dumps
+        for key, view in _views(dump, members, done[dump.rank]).items()
+    }
+
+
+def _views(dump: RankDump, members: Membership, done: Bools) -> dict[GroupKey, RankView]:
     entries = dump.entries
-    done = finished(entries)
     pg_ids = _pg_ids(dump)
     views: dict[GroupKey, RankView] = {}
     numbers = {name: index for index, (name, _) in enumerate(entries.groups)}
+    collectives, p2p = _rows_by_group(entries)
+    none = np.zeros(0, np.int64)
     for name, key in members.keys[dump.rank].items():
-        rows = np.flatnonzero(entries.group == numbers.get(name, -2))
+        number = numbers.get(name)
         status = dump.status.get(pg_ids.get(name, NOT_KNOWN), Counters())
-        views[key] = _view(entries, done, rows, status)
+        own, sent = (none, none) if number is None else (collectives[number], p2p[number])
+        views[key] = _view(entries, done, own, sent, status)
     return views
 
 
-def _view(entries: Entries, done: Bools, rows: Ints, status: Counters) -> RankView:
-    p2p = rows[entries.is_p2p[rows]]
-    collectives = rows[~entries.is_p2p[rows]]
-    rows = _last_generation(entries, collectives)
+def _rows_by_group(entries: Entries) -> tuple[Sequence[Ints], Sequence[Ints]]:
+    """Each group's collectives, and its sends and receives, as ascending rows."""
+    count = len(entries.groups)
+    kind = entries.group + count * entries.is_p2p
+    order = np.argsort(kind, kind="stable")
+    edges = np.searchsorted(kind[order], np.arange(2 * count + 1)).tolist()
+    parts = [order[start:stop] for start, stop in pairwise(edges)]
+    return parts[:count], parts[count:]
+
+
+def _view(entries: Entries, done: Bools, rows: Ints, p2p: Ints, status: Counters) -> RankView:
+    rows = _last_generation(entries, rows)
     open_rows = _after_last(done, rows)
     open_p2p = _open_p2p(entries, done, p2p)
     counters = _counters(entries, rows, open_rows, status, mixed=len(p2p) > 0)
@@ -127,13 +174,14 @@ def _view(entries: Entries, done: Bools, rows: Ints, status: Counters) -> RankVi
 
 def _last_generation(entries: Entries, rows: Ints) -> Ints:
     """Rows since the group's sequence last started anew (an abort and a new communicator)."""
-    restarts = np.flatnonzero(np.diff(entries.seq[rows]) < 0)
+    seq = entries.seq[rows]
+    restarts = (seq[1:] < seq[:-1]).nonzero()[0]
     return rows[restarts[-1] + 1 :] if len(restarts) else rows
 
 
 def _after_last(done: Bools, rows: Ints) -> Ints:
     """Unfinished rows behind the last finished one: a communicator completes in order."""
-    finished_at = np.flatnonzero(done[rows])
+    finished_at = done[rows].nonzero()[0]
     return rows[finished_at[-1] + 1 :] if len(finished_at) else rows
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from diagnosis.collectives.merge import Merged
 from diagnosis.collectives.operations import comparable
-from diagnosis.core.collectives import Ints, Signature, SourceFrame
+from diagnosis.core.collectives import Communicator, Ints, Signature, SourceFrame
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +66,7 @@ def _columns(
     """
     communicator = merged.progress.communicators[index]
     views = [
-        (dump.entries, view)
-        for dump in merged.dumps
-        if (view := merged.views.get((index, dump.rank))) is not None and len(view.rows)
+        (dump.entries, view) for dump, view in merged.views_in.get(index, ()) if len(view.rows)
     ]
     if len(views) < 2:
         return None
@@ -77,7 +75,8 @@ def _columns(
     first_stuck = min(newest, int(reported.min(initial=newest)) + 1)
     seqs, calls = [], []
     for entries, view in views:
-        rows = first_of_each(entries.seq, view.rows[entries.seq[view.rows] >= first_stuck])
+        begin = int(np.searchsorted(entries.seq[view.rows], first_stuck))
+        rows = first_of_each(entries.seq, view.rows[begin:])
         numbers = {
             call: signatures.setdefault(comparable(entries.calls[call]), len(signatures))
             for call in set(entries.call[rows].tolist())
@@ -93,7 +92,9 @@ def first_of_each(seq: Ints, rows: Ints) -> Ints:
     `rows` are of one generation of a group, so that the numbers never fall.
     """
     numbers = seq[rows]
-    return rows[np.r_[True, numbers[1:] != numbers[:-1]]] if len(rows) else rows
+    differs = np.ones(len(rows), np.bool_)
+    differs[1:] = numbers[1:] != numbers[:-1]
+    return rows[differs]
 
 
 def _first_disagreement(seqs: Ints, calls: Ints) -> int | None:
@@ -112,6 +113,8 @@ def _mismatch(merged: Merged, index: int, seq: int) -> Mismatch:
     counts = Counter(comparable(call.call) for call in calls)
     most = max(counts.values())
     leaders = [signature for signature, count in counts.items() if count == most]
+    if len(leaders) > 1:
+        leaders = _usual_among_siblings(merged, index, seq, leaders)
     tie = len(leaders) > 1
     usual = min(leaders, key=repr)
     odd = tuple(call for call in calls if tie or comparable(call.call) != usual)
@@ -121,12 +124,34 @@ def _mismatch(merged: Merged, index: int, seq: int) -> Mismatch:
     return Mismatch(index, seq, odd, others, tie)
 
 
+def _usual_among_siblings(
+    merged: Merged, index: int, seq: int, leaders: list[Signature]
+) -> list[Signature]:
+    """Which of the leaders most communicators of the same kind call at this place; else all.
+
+    Two tensor groups of a job do the same work: where one is split, another tells what is meant.
+    """
+    communicators = merged.progress.communicators
+    own = communicators[index]
+    kind = _kind(own)
+    counts: Counter[Signature] = Counter()
+    for other, communicator in enumerate(communicators):
+        same = len(communicator.ranks) == len(own.ranks) and _kind(communicator) == kind
+        if other != index and same:
+            counts.update(comparable(call.call) for call in _calls_at(merged, other, seq))
+    told = {signature: counts[signature] for signature in leaders}
+    most = max(told.values())
+    return [signature for signature in leaders if told[signature] == most]
+
+
+def _kind(communicator: Communicator) -> str:
+    """What groups of one kind have in common: `TP_0` and `TP_1` differ in digits only."""
+    return "".join(one for one in communicator.desc if not one.isdigit())
+
+
 def _calls_at(merged: Merged, index: int, seq: int) -> Sequence[Call]:
     calls = []
-    for dump in merged.dumps:
-        view = merged.views.get((index, dump.rank))
-        if view is None:
-            continue
+    for dump, view in merged.views_in.get(index, ()):
         entries = dump.entries
         rows = view.rows[entries.seq[view.rows] == seq]
         if len(rows):

@@ -6,14 +6,17 @@ then motion, stalls inside, stragglers, and the healthy end.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from diagnosis.collectives.lateness import Straggler, stragglers
+from diagnosis.collectives.lateness_by_rank import late_by_rank
 from diagnosis.collectives.merge import Merged, merge
 from diagnosis.collectives.mismatch import mismatches
 from diagnosis.collectives.report import Case, count, ranks_text
 from diagnosis.collectives.settings import CollectiveSettings
 from diagnosis.collectives.verdict_arrival import arrival_verdict
 from diagnosis.collectives.verdict_quiet import (
+    STRAGGLER,
     in_flight_verdict,
     left_outside_verdict,
     quiet_verdict,
@@ -55,7 +58,17 @@ def localise(
     case = Case(
         merged.progress, placement or Placement(), settings or CollectiveSettings(), ended_ranks
     )
-    return _judge(case, merged, _timed_out(merged, reports)), merged.progress
+    found = _judge(case, merged, _timed_out(merged, reports))
+    return found, _with_lateness(found, merged, case.settings)
+
+
+def _with_lateness(
+    found: Conclusion, merged: Merged, settings: CollectiveSettings
+) -> CollectiveProgress:
+    """The progress; where someone is late, with how late everyone is."""
+    if not found.suspects or found.suspects[0].fault != STRAGGLER:
+        return merged.progress
+    return replace(merged.progress, late_ms=late_by_rank(merged, settings))
 
 
 def _timed_out(merged: Merged, reports: CollectiveReports | None) -> bool:
@@ -70,17 +83,27 @@ def _judge(case: Case, merged: Merged, timed_out: bool) -> Conclusion:
         return mismatch_verdict(case, first_mismatch(differing), _with_deaths(case, trace))
     trace.append("no two ranks disagree on operation, size or dtype where anyone is stuck")
     graph = wait_graph(case.progress, case.settings.impossible_lead)
-    if graph.cycle and not _somebody_is_missing(graph):
-        return deadlock_verdict(case, merged, graph, trace)
+    if circle := _circle(case, graph):
+        return deadlock_verdict(case, merged, circle, trace)
     late = () if timed_out else stragglers(merged, case.settings)
     if not graph.sinks:
         return _nobody_missing(case, late, trace)
-    if _is_moving(case, graph):
+    if _is_moving(case, graph) or (not timed_out and _most_are_free(case, graph)):
         return _in_motion(case, graph, late, trace, timed_out=timed_out)
     if late and _explains(graph, {item.rank for item in late}):
         trace.append("the rank that is missing now was late at every step before")
         return straggler_verdict(case, late, trace)
     return arrival_verdict(case, graph, trace)
+
+
+def _circle(case: Case, graph: WaitGraph) -> WaitGraph | None:
+    """The graph with a circle that explains the stop; ranks without a dump may have arrived, and
+    a circle that closes without them needs no other cause."""
+    absent = frozenset(case.progress.missing)
+    graphs = [graph]
+    if absent:
+        graphs.append(wait_graph(case.progress, case.settings.impossible_lead, arrived=absent))
+    return next((one for one in graphs if one.is_circular), None)
 
 
 def _nobody_missing(case: Case, late: Sequence[Straggler], trace: list[str]) -> Conclusion:
@@ -99,11 +122,6 @@ def _in_motion(
     if late:
         return straggler_verdict(case, late, trace)
     return running_verdict(case, graph, trace)
-
-
-def _somebody_is_missing(graph: WaitGraph) -> bool:
-    missing = {Standing.OUTSIDE, Standing.OVERTAKEN}
-    return any(sink.standing in missing and not sink.stale for sink in graph.sinks)
 
 
 def _opening(case: Case) -> list[str]:
@@ -141,6 +159,17 @@ def _is_moving(case: Case, graph: WaitGraph) -> bool:
     if len(present) > case.settings.blockers_per_waiter * len(graph.blocked):
         return True
     return _is_scattered(case, [sink.rank for sink in present])
+
+
+def _most_are_free(case: Case, graph: WaitGraph) -> bool:
+    """Only overtaken ranks are awaited, and most ranks have nothing open at all.
+
+    A GPU that stopped leaves everyone waiting before long; a few dumps that were taken a moment
+    before the others leave their peers ahead of them.
+    """
+    if any(sink.standing is not Standing.OVERTAKEN for sink in graph.sinks):
+        return False
+    return 2 * len(case.progress.waiting) < len(case.progress.reported)
 
 
 def _is_scattered(case: Case, ranks: Sequence[int]) -> bool:

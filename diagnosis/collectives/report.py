@@ -14,6 +14,8 @@ from diagnosis.core.words import Action, IncidentKind, Role, TargetKind, Verdict
 BRANCH = "collectives"
 JOB = Target(TargetKind.JOB, name="the job")
 
+#: Runs of ranks that are named one by one.
+_MOST_RUNS = 4
 _LIBRARY_PARTS = ("/torch/", "/site-packages/", "/dist-packages/", "<frozen", "<string>")
 
 
@@ -46,8 +48,9 @@ class Case:
     def coverage(self) -> dict[str, object]:
         """On how many of the expected ranks and hosts the verdict rests."""
         expected, reported = self.progress.world, self.progress.reported
-        hosts = set(map(self.host_of, expected)) - {None}
         seen = set(map(self.host_of, reported)) - {None}
+        silent = (rank for rank in expected if rank not in reported)
+        hosts = seen | set(map(self.host_of, silent)) - {None}
         notes = [*self.progress.notes]
         if not any(c.wr is not None for c in self.progress.communicators):
             notes.append("no source counts work requests (WR/WC): transport cannot be judged")
@@ -86,8 +89,10 @@ def victims(case: Case, ranks: Iterable[int]) -> list[Suspect]:
     """A few of the waiting ranks, each with what it waits in; never recommended for isolation."""
     shown: list[Suspect] = []
     for rank in sorted(ranks):
+        if len(shown) >= case.settings.victims_shown:
+            break
         operation = case.progress.waiting.get(rank)
-        if operation is None or len(shown) >= case.settings.victims_shown:
+        if operation is None:
             continue
         text = f"rank {rank} waits in {waits_in(case.progress, operation)}"
         finding = operation_finding(case, operation, text, weight=-1.0)
@@ -141,16 +146,30 @@ def frame_text(frame: SourceFrame) -> str:
 
 
 def ranks_text(ranks: Iterable[int], most: int = 8) -> str:
-    """`rank 3`, `ranks 1, 2 and 5`, `ranks 0–63`, or the first few and how many more."""
+    """`rank 3`, `ranks 1, 2 and 5`, `ranks 0–63`, `ranks 0–17 and 19–63`, or the first few."""
     ordered = sorted(ranks)
     if len(ordered) == 1:
         return f"rank {ordered[0]}"
     if len(ordered) > 2 and ordered[-1] - ordered[0] == len(ordered) - 1:
         return f"ranks {ordered[0]}–{ordered[-1]}"
+    if len(ordered) > most and (runs := _runs(ordered)):
+        return f"ranks {', '.join(runs[:-1])} and {runs[-1]}"
     if len(ordered) > most:
         shown = ", ".join(str(rank) for rank in ordered[:most])
         return f"ranks {shown} and {len(ordered) - most} more"
     return f"ranks {', '.join(map(str, ordered[:-1]))} and {ordered[-1]}"
+
+
+def _runs(ordered: Sequence[int]) -> list[str]:
+    """Ascending ranks as a few runs, `0–17`; empty where they are scattered over more."""
+    begins = [0, *(at for at in range(1, len(ordered)) if ordered[at] > ordered[at - 1] + 1)]
+    if len(begins) > _MOST_RUNS:
+        return []
+    ends = [*begins[1:], len(ordered)]
+    return [
+        f"{ordered[begin]}–{ordered[end - 1]}" if end - begin > 1 else str(ordered[begin])
+        for begin, end in zip(begins, ends, strict=True)
+    ]
 
 
 def count(number: int, noun: str) -> str:

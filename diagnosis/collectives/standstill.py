@@ -9,8 +9,8 @@ from enum import StrEnum
 
 import numpy as np
 
-from diagnosis.collectives.counters import collective_progress
-from diagnosis.core.collectives import NOT_KNOWN, Bools, CollectiveProgress
+from diagnosis.collectives.counters import collective_progress, step_marks
+from diagnosis.core.collectives import NOT_KNOWN, Bools, CollectiveProgress, Communicator
 from diagnosis.core.live_progress import LiveProgress, Phase
 from diagnosis.core.placement import Placement
 
@@ -30,7 +30,8 @@ class Standstill:
     """The judgement of one moment. Times are seconds since 1970, spans seconds.
 
     `still_s` is for how long reports have shown the same, `limit_s` what is allowed in `phase`;
-    `fresh` of `known` ranks have reported lately. `progress` is there where the job is STILL.
+    `fresh` of `known` ranks have reported lately. `progress` is there where the job is STILL, and
+    `steps`, how far each rank's log or report says it is, where both steps and counters are told.
     """
 
     motion: Motion
@@ -43,6 +44,7 @@ class Standstill:
     fresh: int = 0
     known: int = 0
     progress: CollectiveProgress | None = None
+    steps: Communicator | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +103,7 @@ class StandstillRule:
             fresh=int(fresh.sum()),
             known=known,
             progress=progress if motion is Motion.STILL else None,
+            steps=step_marks(live, fresh) if len(live.counters) else None,
         )
 
     def _phase(self, live: LiveProgress, fresh: Bools) -> Phase:

@@ -6,7 +6,7 @@ operation it is in: the one after its last completed, if it has launched that. W
 an operation that a member has not come to waits for that member.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +21,9 @@ from diagnosis.core.collectives import (
     Signature,
     WaitEdge,
 )
+
+#: What a rank waits in, as far as counters tell it.
+COLLECTIVE = Signature("collective")
 
 _FAR = np.iinfo(np.int64).max
 
@@ -91,7 +94,7 @@ class SummaryGraph:
     """The wait graph of counters, and the operation that each waiting rank stands in."""
 
     graph: WaitGraph
-    waiting: dict[int, OpenOperation]
+    waiting: Mapping[int, OpenOperation]
 
 
 def summary_graph(
@@ -108,6 +111,7 @@ def summary_graph(
     blocked = rows.of_rank(waits)
     ends = rows.of_rank(awaited) & ~blocked
     circling = blocked & ~_upstream(rows, sizes, waits, ends)
+    core = _core(rows, sizes, waits, circling)
     sinks = [
         _sink(rows, int(place), waits=waits, awaited=awaited, impossible_lead=impossible_lead)
         for place in np.flatnonzero(ends)
@@ -116,8 +120,8 @@ def summary_graph(
         edges=tuple(dict.fromkeys(sink.edge for sink in sinks)),
         sinks=tuple(sinks),
         blocked=frozenset(rows.world[blocked].tolist()),
-        cycle=tuple(rows.world[circling].tolist()),
-        trapped=(),
+        cycle=tuple(rows.world[core].tolist()),
+        trapped=tuple(rows.world[circling & ~core].tolist()),
     )
     return SummaryGraph(graph, _waiting(rows, waits, source))
 
@@ -131,6 +135,18 @@ def _upstream(rows: Memberships, sizes: Ints, waits: Bools, ends: Bools) -> Bool
         if not more.any():
             return reached
         reached |= more
+
+
+def _core(rows: Memberships, sizes: Ints, waits: Bools, circling: Bools) -> Bools:
+    """The ranks of the circle itself: without those that only wait for it."""
+    core = circling.copy()
+    while core.any():
+        farthest = np.repeat(rows.most(rows.seq, waits & core[rows.rank]), sizes)
+        left = core & rows.of_rank(rows.at < farthest)
+        if (left == core).all():
+            break
+        core = left
+    return core
 
 
 def _sink(
@@ -167,20 +183,37 @@ def _lead(rows: Memberships, row: int) -> int:
     return max(0, farthest - int(rows.seq[row]) + 1)
 
 
-def _waiting(rows: Memberships, waits: Bools, source: str) -> dict[int, OpenOperation]:
+def _waiting(rows: Memberships, waits: Bools, source: str) -> "WaitingRanks":
     """Per rank the open operation that lacks a member, else any; the first communicator's first."""
     found = np.flatnonzero(rows.is_open)
     order = np.lexsort((rows.comm[found], ~waits[found], rows.rank[found]))
     found = found[order]
     first = np.r_[True, np.diff(rows.rank[found]) != 0] if len(found) else found.astype(np.bool_)
     found = found[first]
-    call = Signature("collective")
-    return {
-        rank: OpenOperation(rank, comm, seq, call, seq, source)
-        for rank, comm, seq in zip(
-            rows.world[rows.rank[found]].tolist(),
-            rows.comm[found].tolist(),
-            rows.seq[found].tolist(),
-            strict=True,
-        )
-    }
+    ranks = rows.world[rows.rank[found]].tolist()
+    row = dict(zip(ranks, found.tolist(), strict=True))
+    return WaitingRanks(row, rows.comm, rows.seq, source)
+
+
+@dataclass(frozen=True)
+class WaitingRanks(Mapping[int, OpenOperation]):
+    """Rank → the operation that it waits in, made when it is asked for: few ranks of many are.
+
+    `row` holds the rank's place in the columns `comm` and `seq`.
+    """
+
+    row: Mapping[int, int]
+    comm: Ints
+    seq: Ints
+    source: str
+
+    def __getitem__(self, rank: int) -> OpenOperation:
+        row = self.row[rank]
+        seq = int(self.seq[row])
+        return OpenOperation(rank, int(self.comm[row]), seq, COLLECTIVE, seq, self.source)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.row)
+
+    def __len__(self) -> int:
+        return len(self.row)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from diagnosis.collectives.held_back import held_back
 from diagnosis.collectives.operations import describe
 from diagnosis.collectives.report import (
     JOB,
@@ -15,7 +16,8 @@ from diagnosis.collectives.report import (
     victims,
     waits_in,
 )
-from diagnosis.collectives.wait_graph import Sink, Standing, WaitGraph, held_back
+from diagnosis.collectives.silent import implicated
+from diagnosis.collectives.wait_graph import Sink, Standing, WaitGraph
 from diagnosis.core.collectives import NOT_KNOWN
 from diagnosis.core.diagnosis import Conclusion, Finding, Recommendation, Suspect
 from diagnosis.core.words import Action, IncidentKind, Role, VerdictClass
@@ -27,6 +29,8 @@ ENDED = "process-ended"
 STALL = "collective-stall"
 #: More ranks than that which stopped launching early have a cause in common.
 _FURTHER_FAULTS = 2
+#: A rank without a dump: nothing proves it, and something may speak against others alone.
+_ABSENT_MOST, _ABSENT_LEAST = 0.75, 0.05
 
 
 def arrival_verdict(case: Case, graph: WaitGraph, trace: Sequence[str]) -> Conclusion:
@@ -207,12 +211,14 @@ def _absent(
     case: Case, graph: WaitGraph, absent: Sequence[Sink], trace: Sequence[str]
 ) -> Conclusion:
     """Everyone else has arrived: the rank without a dump is the likely one, not a proven one."""
-    score = 0.75 if len(absent) == 1 else 0.75 / len(absent) + 0.1
-    ranks = [sink.rank for sink in absent]
-    place = _awaited(case, absent[0])
+    weights = implicated(case.progress, graph, [sink.rank for sink in absent])
+    absent = sorted(absent, key=lambda sink: (-weights[sink.rank], sink.rank))
+    scores = {rank: _absent_score(weight) for rank, weight in weights.items()}
+    ranks = sorted(rank for rank, weight in weights.items() if weight)
     summary = (
         f"{ranks_text(ranks).capitalize()}{on_hosts(case, ranks)} left no {case.word} and everyone "
-        f"else waits in {place}: ended, frozen or never asked for a {case.word}."
+        f"else waits in {_awaited(case, absent[0])}: ended, frozen or never asked for a "
+        f"{case.word}."
     )
     targets = {case.target(rank).key: case.target(rank) for rank in ranks}
     return conclusion(
@@ -220,14 +226,20 @@ def _absent(
         kind=IncidentKind.HANG,
         cls=VerdictClass.DISTRIBUTED,
         summary=summary,
-        confidence=score,
+        confidence=scores[absent[0].rank],
         trace=(
             *trace,
             f"a missing {case.word} is no proof of a dead rank: it stays a possible cause",
         ),
         suspects=[
             *(
-                Suspect(case.target(s.rank), score, Role.POSSIBLE, NO_DUMP, _proof(case, graph, s))
+                Suspect(
+                    case.target(s.rank),
+                    scores[s.rank],
+                    Role.POSSIBLE,
+                    NO_DUMP,
+                    _proof(case, graph, s),
+                )
                 for s in absent
             ),
             *victims(case, graph.blocked),
@@ -244,6 +256,11 @@ def _absent(
             Recommendation(Action.RESTART_JOB, JOB, "The job cannot go on without this rank."),
         ],
     )
+
+
+def _absent_score(weight: float) -> float:
+    """From the share of what speaks against an absent rank; never certain."""
+    return min(_ABSENT_MOST, _ABSENT_MOST * weight + 0.1) if weight else _ABSENT_LEAST
 
 
 def _uncovered(

@@ -129,32 +129,41 @@ def left_outside_verdict(case: Case, graph: WaitGraph, trace: Sequence[str]) -> 
     )
 
 
-def in_flight_verdict(case: Case, trace: Sequence[str]) -> Conclusion:
-    """Everyone has arrived and the operation is open: in flight, or stalled inside."""
+def in_flight_verdict(case: Case, trace: Sequence[str], *, still: bool = False) -> Conclusion:
+    """Everyone has arrived and the operation is open: in flight, or stalled inside.
+
+    It is stalled where a watchdog gave it up, or where a second sample showed it `still` open.
+    """
     first = case.progress.waiting[min(case.progress.waiting)]
     place = waits_in(case.progress, first)
     failed = any(operation.failed for operation in case.progress.waiting.values())
-    known = "and it timed out: it stalled inside" if failed else "in flight, or stalled inside"
+    known = "in flight, or stalled inside"
+    if failed or still:
+        sign = "it timed out" if failed else "it does not end"
+        known = f"and {sign}: it stalled inside, on the communication side"
     return conclusion(
         case,
         kind=IncidentKind.HANG,
         cls=VerdictClass.UNKNOWN,
-        summary=f"Everyone has arrived at {place}, {known}; dumps cannot tell who holds it up.",
-        confidence=0.4,
+        summary=(
+            f"Everyone has arrived at {place}, {known}; {case.word}s cannot tell who holds it up."
+        ),
+        confidence=0.5 if failed or still else 0.4,
         trace=(
             *trace,
             "all members have launched the open operation: nobody is missing",
             "what would tell: a second sample, WR and WC, NIC counters, each process's state",
         ),
         suspects=victims(case, case.progress.waiting),
-        recommendations=[
-            Recommendation(
-                Action.WATCH,
-                JOB,
-                "Take a second set of dumps, process states and NIC counters before acting.",
-            )
-        ],
+        recommendations=[Recommendation(Action.WATCH, JOB, _what_would_tell(case, still))],
     )
+
+
+def _what_would_tell(case: Case, still: bool) -> str:
+    if case.word == "dump":
+        return "Take a second set of dumps, process states and NIC counters before acting."
+    nics = "the NIC counters of the job's hosts, and hand in Flight Recorder dumps."
+    return f"Look at {nics}" if still else f"Take a second sample; look at {nics}"
 
 
 def quiet_verdict(case: Case, trace: Sequence[str]) -> Conclusion:

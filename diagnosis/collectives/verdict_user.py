@@ -1,9 +1,9 @@
 """Verdicts that blame the user's code: a call mismatch, and a deadlock by call order."""
 
-from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
+from diagnosis.collectives.circle import ORDER, minority, order_proof
 from diagnosis.collectives.merge import Merged
 from diagnosis.collectives.mismatch import Call, Mismatch
 from diagnosis.collectives.operations import describe
@@ -13,7 +13,6 @@ from diagnosis.collectives.report import (
     conclusion,
     frame_text,
     on_hosts,
-    operation_finding,
     ranks_text,
     victims,
     waits_in,
@@ -24,7 +23,6 @@ from diagnosis.core.target import Target
 from diagnosis.core.words import Action, IncidentKind, Role, TargetKind, VerdictClass
 
 MISMATCH = "collective-call-mismatch"
-ORDER = "collective-order-deadlock"
 
 
 def first_mismatch(found: Sequence[Mismatch]) -> Mismatch:
@@ -140,7 +138,8 @@ def deadlock_verdict(
         summary=(
             f"Deadlock by call order: {ranks_text(named)}{on_hosts(case, named)} "
             f"{'waits' if len(named) == 1 else 'wait'} in {_first_place(case, named)} while "
-            f"{ranks_text(rest)} wait in {_first_place(case, rest)}, each for the other."
+            f"{ranks_text(rest)} {'waits' if len(rest) == 1 else 'wait'} in "
+            f"{_first_place(case, rest)}, each for the other."
         ),
         confidence=score if decided else 0.8,
         trace=(
@@ -149,7 +148,7 @@ def deadlock_verdict(
         ),
         suspects=[
             *(
-                Suspect(case.target(rank), score, role, ORDER, _order_proof(case, rank, rest[0]))
+                Suspect(case.target(rank), score, role, ORDER, order_proof(case, rank, rest[0]))
                 for rank in named
             ),
             *victims(case, set(waiting) - set(named)),
@@ -167,23 +166,8 @@ def deadlock_verdict(
 
 def _odd_in_circle(case: Case, merged: Merged, graph: WaitGraph) -> list[int]:
     """The minority of the circle, else who left its own pattern; all ranks when neither tells."""
-    at = {rank: case.progress.waiting[rank] for rank in graph.cycle}
-    places = Counter((op.communicator, op.seq) for op in at.values())
-    most = max(places.values())
-    odd = [rank for rank, op in at.items() if places[op.communicator, op.seq] < most]
-    if not odd or list(places.values()).count(most) > 1:
-        odd = _left_own_pattern(merged, graph.cycle)
-    return sorted(odd) if 0 < len(odd) < len(at) else list(graph.cycle)
-
-
-def _order_proof(case: Case, rank: int, other: int) -> tuple[Finding, ...]:
-    own, others = case.progress.waiting[rank], case.progress.waiting[other]
-    text = f"rank {rank} is already in {waits_in(case.progress, own)}"
-    proof = [operation_finding(case, own, text)]
-    if other != rank:
-        before = f"rank {other} is still in {waits_in(case.progress, others)}"
-        proof.append(operation_finding(case, others, before, rank=rank))
-    return tuple(proof)
+    odd = minority(case.progress, graph.cycle) or _left_own_pattern(merged, graph.cycle)
+    return odd if 0 < len(odd) < len(graph.cycle) else list(graph.cycle)
 
 
 def _first_place(case: Case, ranks: Sequence[int]) -> str:

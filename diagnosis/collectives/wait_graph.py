@@ -4,8 +4,8 @@ The cause is a sink: a rank that others wait for and that itself waits for nobod
 upstream is a victim. A cycle has no sink and is a deadlock by call order.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
@@ -61,6 +61,13 @@ class WaitGraph:
     cycle: tuple[int, ...]
     trapped: tuple[int, ...]
 
+    @property
+    def is_circular(self) -> bool:
+        """Is there a circle, and nobody who did not arrive, which would explain more?"""
+        gone = {Standing.OUTSIDE, Standing.OVERTAKEN}
+        somebody = any(sink.standing in gone and not sink.stale for sink in self.sinks)
+        return bool(self.cycle) and not somebody
+
 
 def wait_edges(progress: CollectiveProgress) -> tuple[WaitEdge, ...]:
     """One edge per operation that somebody waits in; `blockers` is empty when all have arrived."""
@@ -96,9 +103,16 @@ def _p2p_edge(operation: OpenOperation, waiting: Mapping[int, OpenOperation]) ->
     )
 
 
-def wait_graph(progress: CollectiveProgress, impossible_lead: int) -> WaitGraph:
-    """The graph of a progress; see `WaitGraph`."""
+def wait_graph(
+    progress: CollectiveProgress, impossible_lead: int, *, arrived: Collection[int] = ()
+) -> WaitGraph:
+    """The graph of a progress; see `WaitGraph`. `arrived` are ranks that nobody is to wait for."""
     edges = wait_edges(progress)
+    if arrived:
+        edges = tuple(
+            replace(edge, blockers=tuple(rank for rank in edge.blockers if rank not in arrived))
+            for edge in edges
+        )
     blocked = {rank for edge in edges if edge.blockers for rank in edge.waiters}
     awaited = {rank for edge in edges for rank in edge.blockers}
     ends = awaited - blocked
@@ -119,12 +133,15 @@ def _upstream(edges: Sequence[WaitEdge], ends: Iterable[int]) -> set[int]:
     reached = set(ends)
     left = [edge for edge in edges if edge.blockers]
     while True:
-        hit = [edge for edge in left if not reached.isdisjoint(edge.blockers)]
+        later: list[WaitEdge] = []
+        hit: list[WaitEdge] = []
+        for edge in left:
+            (later if reached.isdisjoint(edge.blockers) else hit).append(edge)
         if not hit:
             return reached
         for edge in hit:
             reached.update(edge.waiters)
-        left = [edge for edge in left if edge not in hit]
+        left = later
 
 
 def _core(edges: Sequence[WaitEdge], circling: set[int]) -> set[int]:
@@ -208,29 +225,6 @@ def _launched_less(communicator: Communicator, rank: int, impossible_lead: int) 
     """
     mine = int(communicator.enqueued[communicator.index_of_rank[rank]])
     return int(communicator.enqueued.max()) - mine >= impossible_lead
-
-
-def held_back(progress: CollectiveProgress, graph: WaitGraph) -> tuple[int, ...]:
-    """Waiting ranks whose host stopped before its peers' did: perhaps further faults of their own.
-
-    Hosts launch ahead of their GPUs. Members of one communicator that wait in the same call run
-    equally far ahead; a minority that launched less there has stopped launching by itself.
-    """
-    found: set[int] = set()
-    for communicator in progress.communicators:
-        if communicator.has_p2p or len(communicator.ranks) < 3:
-            continue
-        alike: dict[tuple[str, int], list[int]] = {}
-        for place, rank in enumerate(communicator.ranks.tolist()):
-            operation = progress.waiting.get(rank)
-            if operation is not None and rank in graph.blocked:
-                alike.setdefault((operation.call.op, operation.seq), []).append(place)
-        for places in alike.values():
-            launched = communicator.enqueued[places]
-            behind = np.flatnonzero(launched < launched.max())
-            if 0 < len(behind) <= len(places) // 3:
-                found.update(int(communicator.ranks[places[one]]) for one in behind)
-    return tuple(sorted(found))
 
 
 def is_stale(rank: int, progress: CollectiveProgress) -> bool:

@@ -188,7 +188,8 @@ class CollectiveProgress:
 
     `waiting` holds the oldest open operation per rank (by the recorder's own order, over all its
     communicators); `open_in` the oldest open one per (communicator, rank). `reported` are the
-    ranks that any source speaks for and `world` all that are known of.
+    ranks that any source speaks for and `world` all that are known of. `late_ms` is by how much
+    each rank keeps its peers waiting at a collective, where a straggler was found.
     """
 
     communicators: tuple[Communicator, ...]
@@ -198,6 +199,7 @@ class CollectiveProgress:
     reported: frozenset[int] = frozenset()
     hosts: Mapping[int, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    late_ms: Mapping[int, float] = field(default_factory=dict)
 
     @property
     def missing(self) -> tuple[int, ...]:

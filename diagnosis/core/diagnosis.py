@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from diagnosis.core.devices import DeviceSeat
+from diagnosis.core.sightings import Sighting
 from diagnosis.core.target import Target
 from diagnosis.core.words import Action, IncidentKind, Role, VerdictClass
 
@@ -124,7 +126,11 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """The engine's answer. `pictures` holds plain data for drawing and is no part of `to_dict`."""
+    """The engine's answer.
+
+    No part of `to_dict`: `pictures`, plain data for drawing; `sightings` and `seats`, what the
+    evidence tells for the history of parts, and which device sits where.
+    """
 
     verdict: Verdict
     suspects: tuple[Suspect, ...]
@@ -135,6 +141,8 @@ class Diagnosis:
     engine_version: str = ENGINE_VERSION
     judged: bool = True
     pictures: Mapping[str, object] = field(default_factory=dict)
+    sightings: tuple[Sighting, ...] = ()
+    seats: tuple[DeviceSeat, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
         return {

@@ -2,12 +2,14 @@
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from diagnosis.core.words import TargetKind
 
 _IPV4 = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
 
 
+@lru_cache(maxsize=1 << 15)
 def normalise_host(name: str) -> str:
     """The form in which two spellings of one host compare equal: lower case, no port, no domain.
 

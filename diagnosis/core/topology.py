@@ -21,6 +21,13 @@ class HostWiring:
         tor = self.rails.get(nic) if nic else None
         return (tor,) if tor else self.tors
 
+    def with_more(self, other: "HostWiring | None") -> "HostWiring":
+        """What another source knows beyond this; its rails come with the switches they name."""
+        if other is None:
+            return self
+        finer = other if other.rails and not self.rails else self
+        return HostWiring(self.name, self.pod or other.pod, finer.tors or other.tors, finer.rails)
+
 
 @dataclass(frozen=True, slots=True)
 class Cable:
@@ -50,6 +57,15 @@ class Topology:
         """Either end of a cable → the other one."""
         both = [(cable.a, cable.b) for cable in self.cables]
         return {one: other for a, b in both for one, other in ((a, b), (b, a))}
+
+    def with_more(self, other: "Topology") -> "Topology":
+        """This topology, and what another one knows beyond it: rails, cables, further hosts."""
+        hosts = {
+            name: host.with_more(other.by_host.get(name)) for name, host in self.by_host.items()
+        }
+        further = {name: host for name, host in other.by_host.items() if name not in hosts}
+        cables = dict.fromkeys((*self.cables, *other.cables))
+        return Topology((*hosts.values(), *further.values()), tuple(cables))
 
     def wiring_of(self, host: str) -> HostWiring | None:
         return self.by_host.get(normalise_host(host))

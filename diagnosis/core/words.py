@@ -88,5 +88,6 @@ class EvidenceKind(StrEnum):
     TOPOLOGY = "topology"
     PING_MATRIX = "ping-matrix"
     CONFIGURATION = "configuration"
+    METRICS = "metrics"
     EMPTY = "empty"
     UNKNOWN = "unknown"

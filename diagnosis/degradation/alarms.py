@@ -1,10 +1,11 @@
 """From cells that are out of bounds to hosts that are named, and to groups that are not."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from diagnosis.core.metrics import FloatArray
 from diagnosis.degradation.cells import Cell, held_cells, picture, still_away, value_at
 from diagnosis.degradation.groups import GroupRule
 from diagnosis.degradation.state import Alarm, Watch
@@ -14,10 +15,14 @@ from diagnosis.degradation.state import Alarm, Watch
 class AlarmRule:
     """Name a host for one metric beyond the full bound, or several beyond a share of it.
 
-    What is `strong` times beyond the bound speaks at once, the rest after `patience` times as long,
-    alone after `alone_patience` times. What came and went before has to stay `again` times as long
-    as then, but for counters, which flap; and what moves by nature on the host that writes
-    checkpoints `writer_patience` times as long.
+    What is `strong` times beyond the bound speaks at once; what is less far waits, up to `patience`
+    times as long for several metrics, `alone_patience` times for one. Counters burst: alone they
+    wait for all of that below `strong_counts` and never speak below `least_counts`. Where two
+    metrics are `plain` times beyond the bound, `swift` of the time is enough. What came and went
+    before has to stay `again` times as long as then, but for counters, which flap; and what moves
+    by nature on the host that writes checkpoints `writer_patience` times as long. What `several`
+    hosts did and came back from counts like the host's own past. `fresh_values` new values of a
+    metric are waited for, of a counter `fresh_counts`; fewer (`swift_*`) where it is plain.
 
     A cell speaks for its host only when the host itself has moved (`own_share` of the distance) and
     shifts alone; a group's shift outweighs what the host shows by itself, unless that is at least
@@ -28,20 +33,31 @@ class AlarmRule:
     activity_hold_s: float
     own_share: float = 0.4
     strong: float = 1.5
+    strong_counts: float = 2.0
+    least_counts: float = 1.3
+    plain: float = 2.0
+    swift: float = 0.6
+    swift_values: float = 1.2
+    swift_counts: float = 3.4
     patience: float = 2.0
     alone_patience: float = 3.0
     close_s: float = 300.0
     own_evidence: float = 0.35
     again: float = 1.5
     writer_patience: float = 3.0
+    fresh_values: float = 1.6
+    fresh_counts: float = 4.9
+    several: int = 3
     groups: GroupRule = field(default_factory=GroupRule)
 
     def __call__(self, state: Watch, limit: float) -> None:
         """Open, keep up and close alarms in the state; `limit` is the full bound in deviations."""
         by_host: dict[int, list[Cell]] = {}
         shared: dict[int, float] = {}
-        held = list(self._held(state))
+        held = list(self._held(state, limit))
         crowded = self.groups.crowded_rows(state, held)
+        if held:
+            crowded |= self.groups.explained_rows(state)
         for cell in held:
             host = int(state.panel.peers.host[cell.entity])
             if cell.row in crowded or not self._moved_itself(state, cell):
@@ -69,18 +85,58 @@ class AlarmRule:
             elif alarm.recovered is None and state.time - alarm.last_hot > self.close_s:
                 alarm.recovered = alarm.last_hot
 
-    def _held(self, state: Watch) -> Iterator[Cell]:
+    def _held(self, state: Watch, limit: float) -> list[Cell]:
         """Cells that have been away for long enough to be looked at."""
+        if max(state.fast.run.max(), state.slow.run.max()) < self.swift * self.hold_s:
+            return []
+        needed = self._needed(state, self.fresh_values, self.fresh_counts)
+        soon = self._needed(state, self.swift_values, self.swift_counts)
+        soon *= np.float32(self.swift)
+        if not bool(((state.fast.run >= soon) | (state.slow.run >= soon)).any()):
+            return []
+        before = self.again * self._known_lengths(state)
+        before[state.scaling.abnormal[:, 0]] = 0.0
+        held: list[Cell] = []
+        swift: dict[int, list[Cell]] = {}
+        for cell in held_cells(state, needed, before, soon):
+            if cell.lasted >= 1:
+                held.append(cell)
+            if self._plain(state, cell, limit):
+                swift.setdefault(int(state.panel.peers.host[cell.entity]), []).append(cell)
+        for cells in swift.values():
+            if len({cell.row for cell in cells}) > 1:
+                held += [replace(cell, lasted=1.0) for cell in cells if cell.lasted < 1]
+        return held
+
+    def _plain(self, state: Watch, cell: Cell, limit: float) -> bool:
+        told = cell.row < len(state.panel.metrics)
+        by_nature = bool(state.scaling.activity[cell.row, 0])
+        return told and not by_nature and cell.deviations >= self.plain * limit
+
+    def _needed(self, state: Watch, values: float, counts: float) -> FloatArray:
+        """Seconds that each cell has to be away, with so many new values of it meanwhile."""
         activity = state.scaling.activity
         needed = np.where(activity, self.activity_hold_s, self.hold_s).astype(np.float32)
         writes = activity & (state.panel.peers.host == state.panel.writer)
         needed = np.where(writes, np.float32(self.writer_patience) * needed, needed)
-        before = self.again * state.excursions.longest
-        before[state.scaling.abnormal[:, 0]] = 0.0
-        return held_cells(state, needed, before)
+        fresh = np.where(state.scaling.abnormal, counts, values)
+        longer: FloatArray = np.maximum(needed, (fresh * state.every).astype(np.float32))
+        return longer
+
+    def _known_lengths(self, state: Watch) -> FloatArray:
+        """The longest excursion that came and went: the cell's own, or one of several hosts."""
+        longest = state.excursions.longest
+        hosts = longest.shape[1]
+        if hosts < self.groups.large_group:
+            return longest.copy()
+        others = np.partition(longest, hosts - self.several, axis=1)[:, [hosts - self.several]]
+        return np.maximum(longest, others)
 
     def _moved_itself(self, state: Watch, cell: Cell) -> bool:
-        """Did the host move, or only its peers?"""
+        """Did the host move, or only its peers? A value that stands still has not moved."""
+        changed = state.start + float(state.recent.changed[cell.row, cell.entity])
+        if changed < cell.onset - self.groups.same_time_s:
+            return False
         usual = float(state.offset[cell.row, cell.entity]) + value_at(state.common.level, cell)
         moved = float(state.recent.last[cell.row, cell.entity]) - usual
         return bool(moved * np.sign(cell.distance) >= self.own_share * cell.size)
@@ -90,27 +146,53 @@ class AlarmRule:
         alarm = state.alarms.get(host)
         return alarm is not None and state.time - alarm.time > self.groups.same_time_s
 
-    def _enough(self, cells: list[Cell], limit: float) -> bool:
-        """One strong cell soon, several weaker ones later, a weaker one alone last of all."""
-        strongest = max(cell.deviations for cell in cells)
-        together = sum({cell.row: cell.deviations for cell in cells}.values())
-        if strongest >= self.strong * limit or together >= 2 * self.strong * limit:
-            return True
-        patient = [cell for cell in cells if cell.lasted >= self.patience]
-        if len({cell.row for cell in patient}) >= 2:
-            return True
-        return any(
-            cell.deviations >= limit and cell.lasted >= self.alone_patience for cell in patient
+    def _enough(self, state: Watch, cells: list[Cell], limit: float) -> bool:
+        """The further a cell is, or several together are, the sooner is it certain."""
+        told = [cell for cell in cells if cell.row < len(state.panel.metrics)]
+        return self._one_is_enough(state, cells, limit) or any(
+            self._are_enough(told, cell.lasted, limit) for cell in told
         )
+
+    def _one_is_enough(self, state: Watch, cells: list[Cell], limit: float) -> bool:
+        for cell in cells:
+            size, least = cell.deviations / limit, 1.0
+            if bool(state.scaling.abnormal[cell.row, 0]):
+                least = self.least_counts
+                waits = 1.0 if size >= self.strong_counts else self.alone_patience
+            else:
+                blend = cell.row >= len(state.panel.metrics)
+                most = self.patience if blend else self.alone_patience
+                waits = 1 + (most - 1) * max(self.strong - size, 0.0) / (self.strong - 1)
+            if size >= least and cell.lasted >= waits:
+                return True
+        return False
+
+    def _are_enough(self, cells: list[Cell], lasted: float, limit: float) -> bool:
+        rows = {cell.row: cell.deviations for cell in cells if cell.lasted >= lasted}
+        short = (2 * self.strong - sum(rows.values()) / limit) / (2 * self.strong - 1.4)
+        return len(rows) > 1 and short <= 1 and lasted >= 1 + (self.patience - 1) * short
 
     def _note(self, state: Watch, host: int, cells: list[Cell], limit: float) -> None:
         alarm = state.alarms.get(host)
         if alarm is None:
-            book = state.alarms if self._enough(cells, limit) else state.near
+            book = state.alarms if self._enough(state, cells, limit) else state.near
             onset = min(cell.onset for cell in cells)
             alarm = book.setdefault(host, Alarm(state.time, onset, state.time))
             alarm.last_hot = state.time
         for cell in cells:
-            known = alarm.shifts.get((cell.row, cell.entity))
-            if known is None or known[0] < cell.deviations:
-                alarm.shifts[cell.row, cell.entity] = picture(state, cell)
+            for told in _as_told(state, cell):
+                known = alarm.shifts.get((told.row, told.entity))
+                if known is None or known[0] < told.deviations:
+                    alarm.shifts[told.row, told.entity] = picture(state, told)
+
+
+def _as_told(state: Watch, cell: Cell) -> Iterator[Cell]:
+    """The cell itself; of a blend the metrics that it is made of, as far as each of them went."""
+    told = len(state.panel.metrics)
+    if cell.row < told:
+        yield cell
+        return
+    for row in state.scaling.blends[cell.row - told].rows.tolist():
+        at = row, cell.entity
+        away = abs(float(cell.smooth.mean[at] / cell.smooth.usual[at]))
+        yield replace(cell, row=row, deviations=away)

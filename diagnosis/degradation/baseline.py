@@ -7,7 +7,13 @@ from itertools import pairwise
 import numpy as np
 
 from diagnosis.core.metrics import FloatArray, TimeArray
-from diagnosis.degradation.peers import MAD_TO_DEVIATION, Peers, median_over_time, row_median
+from diagnosis.degradation.peers import (
+    MAD_TO_DEVIATION,
+    Peers,
+    in_time,
+    median_over_time,
+    row_median,
+)
 from diagnosis.degradation.recent import Recent
 from diagnosis.degradation.scaling import Scaling
 from diagnosis.degradation.state import Common, Excursions, Jumps, Panel, Smoothed, Watch
@@ -22,6 +28,10 @@ OFFSET_SAMPLES = 30
 MAX_NOISINESS = 25.0
 #: No distance in the warm-up counts for more than this many typical deviations.
 GLITCH = 12.0
+#: A cell with fewer samples in the warm-up has no past yet.
+FEWEST_SAMPLES = 8
+#: Held values count as scraped at most so many samples apart: they may as well be rounded.
+SLOWEST_SCRAPE = 4.0
 _LIMIT_EVERY = 5
 _TINY_VARIANCE = 1e-12
 
@@ -43,34 +53,42 @@ def learn(panel: Panel, scaling: Scaling, values: FloatArray, time: TimeArray, p
     the norm. Variances are those that both means really had, pooled with the peers'.
     """
     peers = panel.peers
-    ticks = _calmed(
-        [scaling(np.ascontiguousarray(values[:, :, i])) for i in range(len(time))], scaling
-    )
-    some = ticks[:: max(1, len(ticks) // OFFSET_SAMPLES)]
-    own = median_over_time(np.stack(some, axis=-1))
+    ticks = [scaling(tick) for tick in in_time(values)]
+    changes = _changes(ticks)
+    ticks = _calmed(ticks, scaling)
+    every_so_many = max(1, len(ticks) // OFFSET_SAMPLES)
+    own = scaling(median_over_time(values[:, :, ::every_so_many]))
+    some = ticks[::every_so_many]
     offset = median_over_time(np.stack([tick - peers.median(tick - own) for tick in some], axis=-1))
-    moved = [tick - offset for tick in ticks]
-    usual = [peers.median(tick) for tick in moved]
-    apart = [tick - together for tick, together in zip(moved, usual, strict=True)]
-    apart = _limited(apart, peers)
-    noisiness = _noisiness(apart, peers)
+    present = _present(ticks)
+    apart = [tick - offset for tick in ticks]
+    usual = [peers.median(tick) for tick in apart]
+    for tick, together in zip(apart, usual, strict=True):
+        np.subtract(tick, together, out=tick)
+    _limit(apart, peers)
+    noisiness = _noisiness(apart, present, peers)
     step = float(np.median(np.diff(time))) if len(time) > 1 else 1.0
+    every = _every(changes, present, scaling, step)
+    seen = present.copy()
+    unknown = present < min(FEWEST_SAMPLES, len(ticks) // 2)
+    offset[unknown], present[unknown] = np.nan, 0.0
     return Watch(
         panel=panel,
         scaling=scaling,
         start=float(time[0]),
         time=float(time[-1]),
         offset=offset,
-        age=np.float32(step) * _present(ticks),
+        age=np.float32(step) * present,
+        every=every,
         excursions=Excursions(
-            longest=_longest_excursions(apart, scaling.floor, step),
+            longest=np.nan_to_num(_longest_excursions(apart, scaling.floor, step)),
             strong=np.zeros(offset.shape, dtype=np.bool_),
             run=np.zeros_like(offset),
         ),
         jumps=_jumps(apart) if len(set(panel.hosts)) < SMALL_GROUP else None,
-        recent=Recent(*(ticks[-1].copy() for _ in range(2))),
-        fast=_smoothed(apart, noisiness, peers, step, pace.fast),
-        slow=_smoothed(apart, noisiness, peers, step, pace.slow),
+        recent=Recent.of(ticks[-1]),
+        fast=_smoothed(apart, seen, noisiness, peers, step / pace.fast),
+        slow=_smoothed(apart, seen, noisiness, peers, step / pace.slow),
         common=_common(np.stack(usual, axis=-1), step, pace.fast),
     )
 
@@ -80,45 +98,71 @@ def _calmed(ticks: list[FloatArray], scaling: Scaling) -> list[FloatArray]:
     return [memory.calmed(tick, scaling.abnormal[:, 0]) for tick in ticks]
 
 
+def _changes(ticks: Sequence[FloatArray]) -> FloatArray:
+    """How often each cell's value changed, (metrics, entities)."""
+    count = np.zeros_like(ticks[0])
+    for before, after in pairwise(ticks):
+        count += before != after
+        if bool(np.isnan(after.min())) or bool(np.isnan(before.min())):
+            count -= np.isnan(before) | np.isnan(after)
+    return count
+
+
+def _every(changes: FloatArray, present: FloatArray, scaling: Scaling, step: float) -> FloatArray:
+    """Seconds between two new values at a typical entity, (metrics, 1); exporters differ."""
+    pairs = np.maximum(present - 1, 1)
+    share = np.median(changes / pairs, axis=1, keepdims=True)
+    every = step / np.clip(share, 1 / SLOWEST_SCRAPE, 1.0)
+    every[scaling.abnormal] = step
+    return np.asarray(every, dtype=np.float32)
+
+
 def _wide(column: FloatArray, like: FloatArray) -> FloatArray:
     return np.broadcast_to(column, like.shape)
 
 
 def _smoothed(
     apart: Sequence[FloatArray],
+    present: FloatArray,
     noisiness: FloatArray,
     peers: Peers,
-    step: float,
-    constant: float,
+    steps: float,
 ) -> Smoothed:
-    """The mean of this time constant that a warm-up leaves behind, and its usual variance.
+    """The mean that a warm-up leaves behind, and its usual variance; `steps` are samples over its
+    time constant.
 
     A long mean is seen only a few times in a warm-up, so its own variance is pooled with the
     peers', and never less than the peers' times how much noisier than they the cell's samples are.
     """
-    gain = np.float32(1 - np.exp(-step / constant))
+    gain, gaps = np.float32(1 - np.exp(-steps)), bool(present.min() < len(apart))
     mean = np.zeros_like(apart[0])
     squares = np.zeros_like(mean)
     limit = np.full_like(mean, np.inf)
     for number, tick in enumerate(apart):
         change = tick - mean
         change *= gain
-        if bool(np.isnan(change.min())):
+        if gaps:
             change[np.isnan(change)] = 0.0
         mean += change
         if number % _LIMIT_EVERY == 0:
             limit = np.maximum(9 * np.square(_wide(peers.deviation(mean), mean)), _TINY_VARIANCE)
-        squares += np.minimum(np.square(mean), limit)
-    count = _present(apart)
-    own: FloatArray = (squares / np.maximum(count, 1)).astype(np.float32)
+        square = np.square(mean, out=change)
+        squares += np.minimum(square, limit, out=square)
+    own: FloatArray = (squares / np.maximum(present, 1)).astype(np.float32)
     pooled = _typical(own, peers)
-    looks = count * np.float32(step / (2 * constant))
+    looks = present * np.float32(steps / 2)
     variance = (looks * own + POOLED_LOOKS * pooled) / (looks + POOLED_LOOKS)
     variance = np.maximum(variance, pooled * noisiness)
     variance = np.maximum(variance, _TINY_VARIANCE).astype(np.float32)
     usual = np.sqrt(variance)
-    run = np.zeros_like(mean)
-    return Smoothed(mean=mean, variance=variance, usual=usual, edge=10 * usual, run=run)
+    return Smoothed(
+        mean=mean,
+        variance=variance,
+        usual=usual,
+        edge=10 * usual,
+        run=np.zeros_like(mean),
+        tail=np.zeros((len(mean), 1), np.float32),
+    )
 
 
 def _typical(variance: FloatArray, peers: Peers) -> FloatArray:
@@ -135,22 +179,23 @@ def _present(ticks: Sequence[FloatArray]) -> FloatArray:
     return count
 
 
-def _limited(apart: Sequence[FloatArray], peers: Peers) -> list[FloatArray]:
-    """Distances cut off far beyond what is typical, so that a glitch leaves no trace."""
+def _limit(apart: Sequence[FloatArray], peers: Peers) -> None:
+    """Cut distances off far beyond what is typical, in place, so that a glitch leaves no trace."""
     some = apart[::_LIMIT_EVERY]
     typical = [np.square(_wide(peers.deviation(tick), tick)) for tick in some]
     present = np.maximum(np.sum([np.isfinite(tick) for tick in typical], axis=0), 1)
     usual = np.sum([np.nan_to_num(tick) for tick in typical], axis=0) / present
     reach = (GLITCH * np.sqrt(np.maximum(usual, _TINY_VARIANCE))).astype(np.float32)
-    return [np.minimum(np.maximum(tick, -reach), reach) for tick in apart]
-
-
-def _noisiness(apart: Sequence[FloatArray], peers: Peers) -> FloatArray:
-    """Each cell's variance between samples over its peers' typical one, (metrics, entities)."""
-    square = np.zeros_like(apart[0])
     for tick in apart:
-        square += np.nan_to_num(np.square(tick)) if np.isnan(tick.min()) else np.square(tick)
-    square /= np.maximum(_present(apart), 1)
+        np.clip(tick, -reach, reach, out=tick)
+
+
+def _noisiness(apart: Sequence[FloatArray], present: FloatArray, peers: Peers) -> FloatArray:
+    """Each cell's variance between samples over its peers' typical one, (metrics, entities)."""
+    square, gaps = np.zeros_like(apart[0]), bool(present.min() < len(apart))
+    for tick in apart:
+        square += np.nan_to_num(np.square(tick)) if gaps else np.square(tick)
+    square /= np.maximum(present, 1)
     typical = np.maximum(_typical(square, peers), _TINY_VARIANCE)
     return np.clip(square / typical, 0.0, MAX_NOISINESS).astype(np.float32)
 
@@ -166,7 +211,14 @@ def _common(usual: FloatArray, step: float, constant: float) -> Common:
         sizes.append(np.abs(mean))
     deviation = MAD_TO_DEVIATION * median_over_time(np.stack(sizes, axis=-1))
     variance = np.maximum(np.square(deviation), _TINY_VARIANCE)
-    return Common(level=level, mean=mean, variance=variance, run=np.zeros_like(mean))
+    return Common(
+        level=level,
+        mean=mean,
+        variance=variance,
+        run=np.zeros_like(mean),
+        stirred=np.full_like(mean, -np.inf),
+        last=np.zeros_like(mean),
+    )
 
 
 def _longest_excursions(apart: Sequence[FloatArray], floor: FloatArray, step: float) -> FloatArray:

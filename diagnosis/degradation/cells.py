@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from diagnosis.core.metrics import FloatArray
+from diagnosis.degradation.runs import cells_of
 from diagnosis.degradation.state import Smoothed, Watch
 
 
@@ -40,11 +41,13 @@ class Cell:
         return abs(self.distance)
 
 
-def held_cells(state: Watch, needed: FloatArray, before: FloatArray) -> Iterator[Cell]:
-    """Cells out of bounds for `needed + before` seconds, each by the mean that sees it best."""
+def held_cells(
+    state: Watch, needed: FloatArray, before: FloatArray, soonest: FloatArray
+) -> Iterator[Cell]:
+    """Cells out of bounds for `soonest + before` seconds, each by the mean that sees it best."""
     strongest: dict[tuple[int, int], Cell] = {}
     for smooth in (state.fast, state.slow):
-        for row, entity in np.argwhere(smooth.run >= needed + before).tolist():
+        for row, entity in zip(*cells_of(smooth.run >= soonest + before), strict=True):
             run = float(smooth.run[row, entity])
             cell = Cell(
                 row=row,

@@ -10,7 +10,7 @@ from diagnosis.core.metrics import FloatArray, MetricWindow
 from diagnosis.core.placement import Placement
 from diagnosis.degradation.answers import Answer, HostSuspect, Judgement, MetricShift
 from diagnosis.degradation.catalogue import Catalogue, MetricDefinition
-from diagnosis.degradation.coverage import coverage_of
+from diagnosis.degradation.coverage import coverage_of, too_few_hosts
 from diagnosis.degradation.peers import Peers, median_over_time, peers_of
 from diagnosis.degradation.scaling import Scaling, bad_size, fit_scaling
 from diagnosis.degradation.step import bound
@@ -50,12 +50,8 @@ class WindowContrast:
     ) -> Judgement:
         """Judge a window of shape (metrics, entities, samples) once, as a whole."""
         coverage = coverage_of(window)
-        reason = ""
-        if coverage.hosts_judged == 0:
-            reason = "no host answered: there is not one sample"
-        elif coverage.hosts_judged < self.min_hosts:
-            reason = f"{coverage.hosts_judged} hosts answered; {self.min_hosts} are needed as peers"
-        elif len(window.time) < self.min_samples:
+        reason = too_few_hosts(coverage.hosts_judged, self.min_hosts)
+        if not reason and len(window.time) < self.min_samples:
             reason = f"{len(window.time)} samples are too few; {self.min_samples} are needed"
         if reason:
             return Judgement(Answer.CANNOT_TELL, reason, coverage, detector=self.name)
@@ -157,7 +153,8 @@ def _shifts(
     """The metrics that speak for the host, the strongest first."""
     at = int(cut * values.shape[2])
     found = []
-    for row, column in np.argwhere(deviations[:, columns] > 2).tolist():
+    mine = deviations[:, columns]
+    for row, column in np.argwhere((mine > 2) | (mine == mine.max())).tolist():
         entity = columns[column]
         value, usual = (
             np.nanmedian(values[row, entity, at:]),

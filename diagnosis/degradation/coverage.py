@@ -6,8 +6,16 @@ from diagnosis.core.metrics import MetricWindow
 from diagnosis.degradation.answers import Coverage
 
 
+def full_coverage(window: MetricWindow) -> Coverage:
+    """That of a window without a gap."""
+    hosts, metrics = len(window.host_names), len(window.metrics)
+    return Coverage(hosts, hosts, metrics, metrics, samples_present=1.0)
+
+
 def coverage_of(window: MetricWindow) -> Coverage:
     """Which hosts and metrics answered, and the share of samples that are there."""
+    if window.values.size and bool(np.isfinite(window.values.sum())):
+        return full_coverage(window)
     present = np.isfinite(window.values)
     answering = {window.hosts[i] for i in np.flatnonzero(present.any(axis=(0, 2)))}
     return Coverage(
@@ -18,3 +26,12 @@ def coverage_of(window: MetricWindow) -> Coverage:
         samples_present=float(present.mean()) if present.size else 0.0,
         silent_hosts=tuple(host for host in window.host_names if host not in answering),
     )
+
+
+def too_few_hosts(answering: int, needed: int) -> str:
+    """Why so many answering hosts cannot be told apart; empty where they are enough as peers."""
+    if answering == 0:
+        return "no host answered: there is not one sample"
+    if answering < needed:
+        return f"{answering} hosts answered; at least {needed} are needed as peers"
+    return ""

@@ -2,27 +2,25 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from diagnosis.core.metrics import FloatArray, MetricWindow
 from diagnosis.core.placement import Placement
 from diagnosis.degradation.alarms import AlarmRule
 from diagnosis.degradation.answers import Answer, Coverage, Judgement
 from diagnosis.degradation.baseline import Pace, learn
+from diagnosis.degradation.blends import NOISE_SAMPLES, blended, find_blends
 from diagnosis.degradation.catalogue import Catalogue
 from diagnosis.degradation.contrast import WindowContrast
-from diagnosis.degradation.coverage import coverage_of
+from diagnosis.degradation.coverage import coverage_of, too_few_hosts
 from diagnosis.degradation.fleet_wide import note_fleet_shifts
-from diagnosis.degradation.peers import peers_of, writer_of
-from diagnosis.degradation.scaling import fit_scaling
+from diagnosis.degradation.peers import Peers, in_time, peers_of, writer_of
+from diagnosis.degradation.scaling import fit_scaling, scaling_of
 from diagnosis.degradation.state import Panel, Watch
 from diagnosis.degradation.step import Step, bound
 from diagnosis.degradation.suspects import suspects_of
-
-#: Samples are taken out of a window in blocks of this many, which the memory likes better.
-_BLOCK = 16
 
 
 @dataclass(frozen=True)
@@ -60,6 +58,8 @@ class Detector:
     rest_s: float = 45.0
     activity_rest_s: float = 180.0
     stall_s: float = 120.0
+    settle_s: float = 25.0
+    drowsy: float = 2.5
     uneven: float = 0.35
     even: float = 0.05
 
@@ -95,7 +95,7 @@ class Detector:
             state = paced.start(_first(window, warm), placement=placement, catalogue=catalogue)
         else:
             paced, warm = self, 0
-        for time, values in _ticks(window, warm, state.panel.peers.order):
+        for time, values in _ticks(window, warm, state.panel.peers):
             paced._advance(state, time, values)
         return paced.judgement(state, coverage)
 
@@ -109,11 +109,14 @@ class Detector:
             slow_s=max(self.slow_s * quicker, 8 * step, 1e-6),
             warmup_s=self.warmup_s * quicker,
             memory_s=max(self.memory_s * quicker, 20 * step, 1e-6),
-            hold_s=max(self.hold_s * quicker, 2.9 * step),
-            activity_hold_s=max(self.activity_hold_s * quicker, 5.9 * step),
+            hold_s=max(self.hold_s * quicker, (2.4 if quicker == 1 else 4.9) * step),
+            activity_hold_s=max(
+                self.activity_hold_s * quicker, (4.4 if quicker == 1 else 5.9) * step
+            ),
             rest_s=self.rest_s * quicker,
             activity_rest_s=self.activity_rest_s * quicker,
             stall_s=self.stall_s * quicker,
+            settle_s=max(self.settle_s * quicker, 1.9 * step),
         )
 
     def warmup_samples(self, window: MetricWindow) -> int:
@@ -123,14 +126,10 @@ class Detector:
 
     def cannot_tell(self, window: MetricWindow, coverage: Coverage, warm: int) -> str:
         """Why this window cannot be judged; empty where it can."""
-        answering = coverage.hosts_judged
-        if answering == 0:
-            return "no host answered: there is not one sample"
-        if answering < self.min_hosts:
-            return f"{answering} hosts answered; at least {self.min_hosts} are needed as peers"
-        if len(window.time) < warm + 4:
+        reason = too_few_hosts(coverage.hosts_judged, self.min_hosts)
+        if not reason and len(window.time) < warm + 4:
             return f"{len(window.time)} samples are too short: own past and present need {warm + 4}"
-        return ""
+        return reason
 
     def start(
         self,
@@ -142,16 +141,21 @@ class Detector:
         """A state that has learned the hosts' own past from a window of it."""
         known = catalogue or Catalogue.default()
         peers = peers_of(past.hosts, past.devices, placement)
+        told = [known.definition(name) for name in past.metrics]
+        values = past.values if peers.in_order else past.values[:, peers.order]
+        plain = fit_scaling(values, told)
+        few = values[:, :, :: max(1, -(-values.shape[2] // NOISE_SAMPLES))]
+        blends = find_blends([plain(tick) for tick in in_time(few)], told, peers)
+        definitions = blended(blends, told)
         panel = Panel(
             metrics=past.metrics,
             hosts=tuple(past.hosts[i] for i in peers.order),
             devices=tuple(past.devices[i] for i in peers.order),
-            definitions=tuple(known.definition(name) for name in past.metrics),
+            definitions=tuple(definitions),
             peers=peers,
             writer=writer_of(past.hosts, placement),
         )
-        values = past.values[:, peers.order]
-        scaling = fit_scaling(values, panel.definitions)
+        scaling = scaling_of(plain.unit, definitions, blends)
         return learn(panel, scaling, values, past.time, Pace(self.fast_s, self.slow_s))
 
     def advance(self, state: Watch, tick: MetricWindow) -> tuple[Watch, Judgement]:
@@ -159,10 +163,10 @@ class Detector:
 
         Raises `ValueError` when the tick is of other metrics or entities than the state.
         """
-        order = state.panel.peers.order
-        if tick.metrics != state.panel.metrics or len(tick.hosts) != len(order):
+        peers = state.panel.peers
+        if tick.metrics != state.panel.metrics or len(tick.hosts) != len(peers.order):
             raise ValueError("the tick is of other metrics or hosts than the state")
-        for time, values in _ticks(tick, 0, order):
+        for time, values in _ticks(tick, 0, peers):
             if time > state.time:
                 self._advance(state, time, values)
         return state, self.judgement(state, coverage_of(tick))
@@ -176,11 +180,13 @@ class Detector:
             reason="",
             coverage=coverage,
             suspects=suspects,
-            fleet_wide=tuple(state.fleet_wide),
+            fleet_wide=tuple(
+                shift for shift in state.fleet_wide if shift.metric in state.panel.metrics
+            ),
             detector=self.name,
         )
 
-    @property
+    @cached_property
     def _rule(self) -> AlarmRule:
         return AlarmRule(
             hold_s=self.hold_s,
@@ -192,8 +198,10 @@ class Detector:
         looks = max(1, round(min(time - state.start, self.memory_s) / step))
         limit = self.tails * bound(values.size, self.chance, looks)
         self._step(limit)(state, time, values)
-        if max(state.fast.run.max(), state.slow.run.max()) >= self.hold_s or state.alarms:
-            self._rule(state, limit)
+        rule = self._rule
+        shortest = rule.swift * self.hold_s
+        if state.alarms or max(state.fast.run.max(), state.slow.run.max()) >= shortest:
+            rule(state, limit)
         if state.ticks % 2 == 0:
             note_fleet_shifts(state, hold_s=self.hold_s)
 
@@ -211,22 +219,17 @@ class Detector:
             rest_s=self.rest_s,
             activity_rest_s=self.activity_rest_s,
             stall_s=self.stall_s,
+            settle_s=self.settle_s,
+            drowsy=self.drowsy,
             uneven=self.uneven,
             even=self.even,
         )
 
 
-def _ticks(
-    window: MetricWindow, first: int, order: npt.NDArray[np.intp]
-) -> Iterator[tuple[float, FloatArray]]:
-    sorted_already = bool(np.array_equal(order, np.arange(len(order))))
-    for start in range(first, len(window.time), _BLOCK):
-        part = window.values[:, :, start : start + _BLOCK]
-        block = np.ascontiguousarray(part.transpose(2, 0, 1))
-        if not sorted_already:
-            block = block[:, :, order]
-        for offset, values in enumerate(block):
-            yield float(window.time[start + offset]), values
+def _ticks(window: MetricWindow, first: int, peers: Peers) -> Iterator[tuple[float, FloatArray]]:
+    ticks = in_time(window.values[:, :, first:])
+    for time, values in zip(window.time[first:].tolist(), ticks, strict=True):
+        yield time, values if peers.in_order else values[:, peers.order]
 
 
 def _first(window: MetricWindow, samples: int) -> MetricWindow:

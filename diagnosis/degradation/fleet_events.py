@@ -8,9 +8,12 @@ from diagnosis.core.diagnosis import Finding
 from diagnosis.core.target import Target
 from diagnosis.core.words import TargetKind
 from diagnosis.degradation.answers import FleetShift
+from diagnosis.degradation.catalogue import Catalogue
 
 #: Metrics that shift within so many seconds of each other, in the same hosts, are one event.
 SAME_EVENT_S = 180.0
+#: Faults whose counters rise on all hosts together when the fabric is congested.
+CONGESTED = frozenset({"nic-packet-loss", "pfc-storm", "switch-congestion"})
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,20 @@ def fleet_events(shifts: Sequence[FleetShift]) -> tuple[FleetEvent, ...]:
         else:
             events.append([shift])
     return tuple(FleetEvent(tuple(event)) for event in events)
+
+
+def congestion(
+    shifts: Sequence[FleetShift], catalogue: Catalogue, *, onset: float, now: float
+) -> tuple[str, ...]:
+    """The metrics by which the whole fabric is congested now and was at the onset (seconds)."""
+    return tuple(
+        shift.metric
+        for shift in shifts
+        if not shift.hosts
+        and shift.start <= onset + SAME_EVENT_S
+        and (shift.end is None or now - shift.end < SAME_EVENT_S)
+        and catalogue.definition(shift.metric).implicates in CONGESTED
+    )
 
 
 def clock(seconds: float) -> str:

@@ -16,19 +16,21 @@ def note_fleet_shifts(state: Watch, *, hold_s: float) -> None:
     peers = state.common
     size = np.abs(peers.mean)
     limit = np.maximum(2 * state.scaling.floor, 6 * np.sqrt(peers.variance))
-    far = (size > limit).mean(axis=1) > 0.5
+    beyond = size > limit
+    far = np.count_nonzero(beyond, axis=1) * 2 > beyond.shape[1]
     if not far.any() and all(shift.end is not None or shift.hosts for shift in state.fleet_wide):
         peers.run[:] = 0.0
         return
     peers.run += np.float32(2 * state.step)
     peers.run *= far[:, None]
+    names = [state.panel.name(row) for row in range(len(size))]
     open_ones = {
         shift.metric: index
         for index, shift in enumerate(state.fleet_wide)
         if shift.end is None and not shift.hosts
     }
-    for row in np.flatnonzero(far | np.isin(state.panel.metrics, list(open_ones))):
-        name = state.panel.metrics[row]
+    for row in np.flatnonzero(far | np.isin(names, list(open_ones))):
+        name = names[row]
         change = float(np.expm1(np.median(peers.mean[row])))
         if name in open_ones:
             index = open_ones[name]

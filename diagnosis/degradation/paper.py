@@ -1,16 +1,23 @@
 """The paper's rule: beyond mean ± 2 deviations of all hosts, for ten minutes (NSDI '25)."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from diagnosis.core.metrics import FloatArray, MetricWindow
 from diagnosis.core.placement import Placement
 from diagnosis.degradation.answers import Answer, HostSuspect, Judgement, MetricShift
 from diagnosis.degradation.catalogue import Catalogue, Direction, MetricDefinition
-from diagnosis.degradation.coverage import coverage_of
+from diagnosis.degradation.coverage import coverage_of, full_coverage, too_few_hosts
 from diagnosis.degradation.scaling import BoolArray
+
+#: So many hosts are added up at a time in single precision, the rest in double.
+_ROWS = 128
+#: Below this share of the mean's square a difference of squares has too few digits left.
+_CANCELLED = 1e-4
 
 
 @dataclass(frozen=True)
@@ -39,7 +46,9 @@ class PaperRule:
     ) -> Judgement:
         """Judge a window of shape (metrics, hosts, samples)."""
         known = catalogue or Catalogue.default()
-        coverage = coverage_of(window)
+        spreads = [_mean_and_deviation(values) for values in window.values]
+        whole = bool(spreads) and all(spread.whole for spread in spreads)
+        coverage = full_coverage(window) if whole else coverage_of(window)
         needed = int(np.ceil(self.persistence_s / window.interval)) if window.interval else 0
         reason = self._cannot_tell(window, needed, coverage.hosts_judged)
         if reason:
@@ -47,7 +56,8 @@ class PaperRule:
         found: dict[str, list[tuple[float, MetricShift]]] = {}
         for index, metric in enumerate(window.metrics):
             definition = known.definition(metric)
-            for host, time, shift in self._outliers(window, index, definition, needed):
+            shifts = self._outliers(window, index, definition, needed, spreads[index])
+            for host, time, shift in shifts:
                 found.setdefault(host, []).append((time, shift))
         suspects = sorted(
             (self._suspect(host, shifts) for host, shifts in found.items()),
@@ -57,35 +67,37 @@ class PaperRule:
         return Judgement(answer, "", coverage, tuple(suspects), detector=self.name)
 
     def _cannot_tell(self, window: MetricWindow, needed: int, answering: int) -> str:
-        if answering == 0:
-            return "no host answered: there is not one sample"
-        if answering < self.min_hosts:
-            return f"{answering} hosts answered; at least {self.min_hosts} are needed as peers"
-        if needed == 0 or len(window.time) < needed:
+        reason = too_few_hosts(answering, self.min_hosts)
+        if not reason and (needed == 0 or len(window.time) < needed):
             return f"the window is shorter than the {self.persistence_s:.0f} s that must last"
-        return ""
+        return reason
 
     def _outliers(
-        self, window: MetricWindow, index: int, definition: MetricDefinition, needed: int
+        self,
+        window: MetricWindow,
+        index: int,
+        definition: MetricDefinition,
+        needed: int,
+        spread: "_Spread",
     ) -> Iterator[tuple[str, float, MetricShift]]:
         values = window.values[index]
-        mean, deviation = _mean_and_deviation(values)
-        reach = self.deviations * deviation
-        sides = []
+        mean, deviation = spread.mean, spread.deviation
+        reach = np.float32(self.deviations) * deviation
+        sides: list[tuple[Callable[..., BoolArray], FloatArray]] = []
         if definition.bad is not Direction.LOW:
-            sides.append(values > mean + reach)
+            sides.append((np.greater, mean + reach))
         if definition.bad is not Direction.HIGH:
-            sides.append(values < mean - reach)
-        for outside in sides:
-            for entity in np.flatnonzero(_may_last(outside, needed)):
-                end = _end_of_first_run(outside[entity], needed)
+            sides.append((np.less, mean - reach))
+        for beyond, edge in sides:
+            for entity in _may_last(values, edge, beyond, needed):
+                end = _end_of_first_run(beyond(values[entity], edge), needed)
                 if end is None:
                     continue
-                spread = max(float(deviation[end]), 1e-12)
+                usual = max(float(deviation[end]), 1e-12)
                 value, peers = float(values[entity, end]), float(mean[end])
                 shift = MetricShift(
                     metric=window.metrics[index],
-                    deviations=(value - peers) / spread,
+                    deviations=(value - peers) / usual,
                     value=value,
                     usual=float(values[entity, 0]),
                     peers=peers,
@@ -106,26 +118,56 @@ class PaperRule:
         )
 
 
-def _mean_and_deviation(values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Over hosts, shape (samples,); missing samples do not count."""
-    mean = values.mean(axis=0)
-    if not np.isnan(mean.sum()):
-        centred = values - mean
-        return mean, np.sqrt(np.einsum("hs,hs->s", centred, centred) / len(values))
+class _Spread(NamedTuple):
+    """λ and δ over hosts, (samples,) each, and whether no sample is missing."""
+
+    mean: FloatArray
+    deviation: FloatArray
+    whole: bool
+
+
+def _mean_and_deviation(values: FloatArray) -> _Spread:
+    """Over hosts; missing samples do not count."""
+    total, squares = np.zeros(values.shape[1]), np.zeros(values.shape[1])
+    ones = np.ones(_ROWS, np.float32)
+    for first in range(0, len(values), _ROWS):
+        some = values[first : first + _ROWS]
+        total += ones[: len(some)] @ some
+        squares += np.einsum("hs,hs->s", some, some)
+    if not len(values) or not np.isfinite(total.sum()):
+        return _of_present(values)
+    mean = total / len(values)
+    variance = squares / len(values) - mean**2
+    if bool((variance < _CANCELLED * mean**2).any()):
+        centred = values - mean.astype(np.float32)
+        variance = np.einsum("hs,hs->s", centred, centred) / len(values)
+    return _Spread(mean.astype(np.float32), np.sqrt(variance).astype(np.float32), whole=True)
+
+
+def _of_present(values: FloatArray) -> _Spread:
     present = np.isfinite(values)
     count = np.maximum(present.sum(axis=0), 1)
     mean = np.where(present, values, 0).sum(axis=0) / count
     square = np.where(present, np.square(values - mean), 0).sum(axis=0) / count
-    return mean.astype(np.float32), np.sqrt(square).astype(np.float32)
+    return _Spread(mean.astype(np.float32), np.sqrt(square).astype(np.float32), whole=False)
 
 
-def _may_last(outside: BoolArray, needed: int) -> BoolArray:
-    """Entities with a block of half the needed length wholly outside: a longer run holds one."""
-    half = max(1, needed // 2)
-    blocks = outside.shape[1] // half
-    whole = outside[:, : blocks * half].reshape(len(outside), blocks, half)
-    lasting: BoolArray = np.any(np.all(whole, axis=2), axis=1)
-    return lasting
+def _may_last(
+    values: FloatArray, edge: FloatArray, beyond: Callable[..., BoolArray], needed: int
+) -> npt.NDArray[np.intp]:
+    """Entities that may be beyond the edge for long enough: every long run holds these samples.
+
+    One sample in the needed length tells who cannot be, four of them who hardly can.
+    """
+    some = np.flatnonzero(beyond(values[:, ::needed], edge[::needed]).any(axis=1))
+    stride = max(1, needed // 4)
+    outside = beyond(values[some, ::stride], edge[::stride])
+    row = needed // stride
+    last = outside.shape[1] - row + 1
+    running = outside[:, :last].copy()
+    for offset in range(1, row):
+        running &= outside[:, offset : offset + last]
+    return some[running.any(axis=1)]
 
 
 def _end_of_first_run(outside: BoolArray, needed: int) -> int | None:

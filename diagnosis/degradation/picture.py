@@ -5,16 +5,77 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from diagnosis.core.metrics import FloatArray, MetricWindow, TimeArray
+from diagnosis.core.placement import Placement
 from diagnosis.core.target import normalise_host
 from diagnosis.degradation.answers import HostSuspect, MetricShift
 from diagnosis.degradation.catalogue import Catalogue
+from diagnosis.degradation.outliers import outlier_map
 from diagnosis.degradation.pace import Pace
+from diagnosis.degradation.peers import same_stage
 
 #: What a screen shows of one picture, in points.
 POINTS = 240
 #: Pictures of single metrics that are kept.
 MOST = 4
+#: Rows of the table of what changed.
+ROWS = 24
 LOW, MIDDLE, HIGH = 0.1, 0.5, 0.9
+
+
+def window_pictures(
+    window: MetricWindow,
+    suspects: Sequence[HostSuspect],
+    placement: Placement,
+    catalogue: Catalogue,
+) -> dict[str, object]:
+    """Everything that is drawn of a window and its suspects.
+
+    `metrics`: suspects against their peers; `shifts`: before and after; `map`: hosts by metrics.
+    """
+    drawn = []
+    for suspect, shift in worth_drawing(suspects):
+        alike = of_hosts(window, same_stage(suspect.host, window.host_names, placement))
+        picture = metric_picture(alike, suspect, shift, catalogue)
+        if picture is not None:
+            drawn.append(picture)
+    onset = min((suspect.onset for suspect in suspects), default=None)
+    return {
+        "metrics": drawn,
+        "shifts": shift_rows(suspects, catalogue),
+        "map": outlier_map(window, onset, catalogue, placement) if onset is not None else None,
+    }
+
+
+def of_hosts(window: MetricWindow, hosts: Iterable[str]) -> MetricWindow:
+    """The window of some of its hosts."""
+    names = set(map(normalise_host, hosts))
+    kept = [i for i, host in enumerate(window.hosts) if normalise_host(host) in names]
+    return MetricWindow(
+        values=window.values[:, kept],
+        metrics=window.metrics,
+        hosts=tuple(window.hosts[i] for i in kept),
+        time=window.time,
+        devices=tuple(window.devices[i] for i in kept),
+    )
+
+
+def shift_rows(suspects: Iterable[HostSuspect], catalogue: Catalogue) -> list[dict[str, object]]:
+    """Before and after, a row a metric of each suspect, the strongest first; at most `ROWS`."""
+    rows: list[dict[str, object]] = [
+        {
+            "host": suspect.host,
+            "device": shift.device,
+            "metric": shift.metric,
+            "unit": catalogue.definition(shift.metric).unit,
+            "before": shift.usual,
+            "after": shift.value,
+            "peers": shift.peers,
+            "deviations": shift.deviations,
+        }
+        for suspect in suspects
+        for shift in suspect.metrics
+    ]
+    return rows[:ROWS]
 
 
 def metric_picture(

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from diagnosis.core.metrics import FloatArray
+from diagnosis.degradation.blends import Blend
 from diagnosis.degradation.catalogue import Direction, MetricDefinition, MetricKind
 
 BoolArray = npt.NDArray[np.bool_]
@@ -18,8 +19,8 @@ ZERO_SHARE = 0.1
 NOISE_SHARE = 2.0
 #: Counters are bursty by nature; this quantile over time is the height of a harmless burst.
 PEAK_QUANTILE = 0.97
-#: A level is read from about this many samples of each entity.
-LEVEL_SAMPLES = 16
+#: A level is read from about this many samples of each entity, and from so many entities.
+LEVEL_SAMPLES, LEVEL_ENTITIES = 16, 256
 #: No usual deviation is smaller than this share of the smallest change that matters.
 LEAST_SHARE = np.float32(0.1)
 _TINY = 1e-9
@@ -33,7 +34,7 @@ class Scaling:
     Far above `unit` a step of 0.1 is a change of about 10 %; far below, the scale is linear, so
     counters near zero and gauges that fall to zero stay finite. All arrays have shape
     (metrics, 1), so that they broadcast over entities; `sign` is 1 where high is bad, -1 where low
-    is, 0 where both are.
+    is, 0 where both are. All but `unit` have a row more for each of the `blends`.
     """
 
     unit: FloatArray
@@ -41,6 +42,12 @@ class Scaling:
     sign: FloatArray
     abnormal: BoolArray
     activity: BoolArray
+    blends: tuple[Blend, ...] = ()
+
+    @cached_property
+    def per_unit(self) -> FloatArray:
+        """What values are multiplied by to be in units of their metric."""
+        return np.float32(1.0) / self.unit
 
     @cached_property
     def least(self) -> FloatArray:
@@ -53,14 +60,17 @@ class Scaling:
         return np.flatnonzero(self.sign[:, 0] == 0)
 
     def __call__(self, values: FloatArray) -> FloatArray:
-        """Values of shape (metrics, entities) on the common scale; NaN stays NaN."""
-        scaled = np.abs(values)
-        scaled /= self.unit
-        scaled += np.float32(1.0)
-        np.log(scaled, out=scaled)
-        if bool((values < 0).any()):
-            np.copysign(scaled, values, out=scaled)
-        return scaled
+        """Values of shape (metrics, entities) on the common scale, blends below them; NaN stays."""
+        metrics, entities = values.shape
+        rows = np.empty((metrics + len(self.blends), entities), np.float32)
+        scaled = np.multiply(values, self.per_unit, out=rows[:metrics])
+        if scaled.min() >= 0:
+            np.log1p(scaled, out=scaled)
+        else:
+            np.copysign(np.log1p(np.abs(scaled)), scaled, out=scaled)
+        for number, blend in enumerate(self.blends):
+            rows[metrics + number] = blend(scaled)
+        return rows
 
     def undo(self, scaled: float, metric: int) -> float:
         """One value back in the metric's own unit."""
@@ -76,9 +86,12 @@ def fit_scaling(values: FloatArray, definitions: Sequence[MetricDefinition]) -> 
     return scaling_of(_floats(units), definitions)
 
 
-def scaling_of(unit: FloatArray, definitions: Sequence[MetricDefinition]) -> Scaling:
-    """The scaling with these units, (metrics, 1), and what the definitions say."""
+def scaling_of(
+    unit: FloatArray, definitions: Sequence[MetricDefinition], blends: Sequence[Blend] = ()
+) -> Scaling:
+    """The scaling with these units, (metrics, 1), and what the definitions say (blends last)."""
     return Scaling(
+        blends=tuple(blends),
         unit=unit,
         floor=_floats([item.floor for item in definitions]),
         sign=_floats([_SIGN[item.bad] for item in definitions]),
@@ -88,6 +101,7 @@ def scaling_of(unit: FloatArray, definitions: Sequence[MetricDefinition]) -> Sca
 
 
 def _unit(samples: FloatArray, definition: MetricDefinition) -> float:
+    samples = samples[:: max(1, len(samples) // LEVEL_ENTITIES)]
     few = samples[:, :: max(1, samples.shape[1] // LEVEL_SAMPLES)]
     present = few[np.isfinite(few)]
     level = float(np.median(np.abs(present))) if present.size else 0.0
@@ -123,6 +137,6 @@ def _flags(items: Sequence[bool]) -> BoolArray:
 def bad_size(distance: FloatArray, scaling: Scaling) -> FloatArray:
     """Distances in the bad direction as positive numbers, in the good one as negative."""
     size = distance * scaling.sign
-    both = scaling.either
-    size[both] = np.abs(distance[both])
+    for row in scaling.either.tolist():
+        np.abs(distance[row], out=size[row])
     return size

@@ -17,7 +17,7 @@ class Panel:
     """What is watched: names, definitions and peers of a window, fixed while it is watched.
 
     `writer` is the number of the host of rank 0, which writes checkpoints; -1 where no placement
-    tells it.
+    tells it. `definitions` has those of blends after those of the metrics.
     """
 
     metrics: tuple[str, ...]
@@ -27,6 +27,10 @@ class Panel:
     peers: Peers
     writer: int = -1
 
+    def name(self, row: int) -> str:
+        """The metric of a row as it was told, or the blend's name."""
+        return self.metrics[row] if row < len(self.metrics) else self.definitions[row].id
+
 
 @dataclass
 class Smoothed:
@@ -34,7 +38,8 @@ class Smoothed:
 
     All arrays are (metrics, entities): `mean` and its usual `variance` on the common scale; `usual`
     the deviation that it is measured in now, `edge` the bound that follows; `run` the seconds for
-    which it has been out of bounds without a break.
+    which it has been out of bounds without a break. `tail`, (metrics, 1), is how many deviations
+    the metric's foremost hosts have been away of late: noise with heavy tails shows itself there.
     """
 
     mean: FloatArray
@@ -42,6 +47,7 @@ class Smoothed:
     usual: FloatArray
     edge: FloatArray
     run: FloatArray
+    tail: FloatArray
 
 
 @dataclass
@@ -49,13 +55,16 @@ class Common:
     """What the peers do together, (metrics, groups broadcast to entities or 1).
 
     `level` is the usual height, `mean` the present distance to it, `variance` how that usually
-    varies, `run` the seconds for which it has been away.
+    varies, `run` the seconds for which it has been away, `stirred` the seconds since the start of
+    the state when it was last further away than matters, `last` the newest distance to the level.
     """
 
     level: FloatArray
     mean: FloatArray
     variance: FloatArray
     run: FloatArray
+    stirred: FloatArray
+    last: FloatArray
 
 
 @dataclass
@@ -96,9 +105,10 @@ class Watch:
     """The detector's state; (metrics, entities) arrays are in the order of `panel.peers`.
 
     `offset` is each cell's usual position over what its peers do together, `age` the seconds of own
-    past behind it; `recent` holds the last two samples; `turned` is when the fleet last
-    turned as a whole, `left` when it left its usual level, `elsewhere` when it was last seen away
-    from it. `advance` changes a state in place.
+    past behind it, `every` (metrics, 1) the seconds between two new values of a metric; `recent`
+    holds the last two samples; `turned` is when the fleet last turned as a whole, `left` when it
+    left its usual level, `elsewhere` when it was last seen away from it, `moved` when it last went
+    elsewhere between two samples. `advance` changes a state in place.
     """
 
     panel: Panel
@@ -107,6 +117,7 @@ class Watch:
     time: float
     offset: FloatArray
     age: FloatArray
+    every: FloatArray
     recent: Recent
     fast: Smoothed
     slow: Smoothed
@@ -116,6 +127,7 @@ class Watch:
     turned: float = -np.inf
     left: float = -np.inf
     elsewhere: float = -np.inf
+    moved: float = -np.inf
     alarms: dict[int, Alarm] = field(default_factory=dict)
     near: dict[int, Alarm] = field(default_factory=dict)
     fleet_wide: list[FleetShift] = field(default_factory=list)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import orjson
 
 from diagnosis.degradation.answers import FleetShift
+from diagnosis.degradation.blends import Blend, blended
 from diagnosis.degradation.catalogue import Catalogue
 from diagnosis.degradation.peers import Peers
 from diagnosis.degradation.recent import Recent
@@ -28,7 +29,7 @@ from diagnosis.degradation.state import (
 )
 
 #: Raised whenever states of an older version can no longer be read.
-VERSION = 1
+VERSION = 3
 
 _PARTS = {
     "recent": Recent,
@@ -38,7 +39,7 @@ _PARTS = {
     "excursions": Excursions,
     "jumps": Jumps,
 }
-_NUMBERS = ("start", "time", "step", "ticks", "youngest", "turned", "left", "elsewhere")
+_NUMBERS = ("start", "time", "step", "ticks", "youngest", "turned", "left", "elsewhere", "moved")
 
 
 _BROKEN = (
@@ -68,6 +69,7 @@ def pack_state(state: Watch) -> bytes:
         "devices": panel.devices,
         "bounds": panel.peers.bounds,
         "writer": panel.writer,
+        "blends": [asdict(blend) for blend in state.scaling.blends],
         "numbers": {name: _finite(getattr(state, name)) for name in _NUMBERS},
         "alarms": [_alarm_row(host, alarm) for host, alarm in state.alarms.items()],
         "near": [_alarm_row(host, alarm) for host, alarm in state.near.items()],
@@ -79,6 +81,7 @@ def pack_state(state: Watch) -> bytes:
         "unit": state.scaling.unit,
         "offset": state.offset,
         "age": state.age,
+        "every": state.every,
         "rest": np.frombuffer(orjson.dumps(rest, option=orjson.OPT_SERIALIZE_NUMPY), np.uint8),
     }
     for part in _PARTS:
@@ -109,7 +112,11 @@ def _watch(
     arrays: Mapping[str, npt.NDArray[Any]], rest: Mapping[str, Any], catalogue: Catalogue
 ) -> Watch:
     metrics = tuple(rest["metrics"])
-    definitions = tuple(catalogue.definition(name) for name in metrics)
+    blends = [
+        Blend(row["name"], np.array(row["rows"], np.intp), np.array(row["weights"], np.float32))
+        for row in rest["blends"]
+    ]
+    definitions = tuple(blended(blends, [catalogue.definition(name) for name in metrics]))
     bounds = tuple((int(low), int(high)) for low, high in rest["bounds"])
     panel = Panel(
         metrics=metrics,
@@ -119,7 +126,7 @@ def _watch(
         peers=Peers(order=arrays["order"], bounds=bounds, host=arrays["host"]),
         writer=int(rest["writer"]),
     )
-    scaling: Scaling = scaling_of(arrays["unit"], definitions)
+    scaling: Scaling = scaling_of(arrays["unit"], definitions, blends)
     parts: dict[str, Any] = {
         part: kind(**_fields(arrays, part)) if _fields(arrays, part) else None
         for part, kind in _PARTS.items()
@@ -132,6 +139,7 @@ def _watch(
         scaling=scaling,
         offset=arrays["offset"],
         age=arrays["age"],
+        every=arrays["every"],
         alarms=_alarms(rest["alarms"]),
         near=_alarms(rest["near"]),
         fleet_wide=[

@@ -8,21 +8,23 @@ import numpy as np
 
 from diagnosis.core.metrics import FloatArray
 from diagnosis.degradation.peers import row_median
+from diagnosis.degradation.runs import cells_of, count, remember
 from diagnosis.degradation.scaling import BoolArray, bad_size
 from diagnosis.degradation.state import Smoothed, Watch
+from diagnosis.degradation.tails import follow_tail, widening
 
 #: Nothing counts as further away than this on the common scale (a factor of 400).
 _TOP = np.float32(6.0)
 #: One look at a small group's jumps counts at most this many usual jumps.
 _JUMP_LIMIT = np.float32(6.0)
-#: A host without a past of its own learns this much quicker, but not from a glitch.
-_YOUNG_REACH = np.float32(5.0)
-#: An excursion this far beyond the bound is none of chance.
-_STRONG = 1.3
+#: A host without a past of its own learns from samples this far away (common scale), not further.
+_YOUNG_REACH = np.float32(0.5)
 #: Slow affairs are looked after once in so many ticks.
 _TURNS = 4
 #: Usual variances change slowly; they are renewed once in so many ticks.
 _VARIANCE_EVERY = 8
+#: Of who was there for a smaller share of the time less is known: the bound is further.
+_LATE_SHARE, _LATE_COMER = 0.6, np.float32(1.5)
 
 
 @lru_cache(maxsize=1024)
@@ -40,6 +42,7 @@ def bound(tests: int, chance: float, looks: int | None = None) -> float:
     return normal * (1 + first + second)
 
 
+@lru_cache(maxsize=64)
 def gain(step: float, constant: float) -> np.float32:
     """The weight of a new sample in an exponential mean of this time constant (seconds)."""
     return np.float32(1 - np.exp(-step / constant))
@@ -61,6 +64,8 @@ class Step:
     rest_s: float
     activity_rest_s: float
     stall_s: float
+    settle_s: float
+    drowsy: float
     uneven: float
     even: float
 
@@ -68,8 +73,6 @@ class Step:
         """Take in one sample of all cells, (metrics, entities), in the order of the peers."""
         state.step = time - state.time
         apart, missing = self._apart(state, values, time)
-        if missing is not None:
-            apart[missing] = 0.0
         awake = self._awake(state, time)
         asleep = awake[:, 0] == 0
         if bool(asleep.any()):
@@ -77,7 +80,8 @@ class Step:
         self._follow(state.fast, apart, missing, gain(state.step, self.fast_s))
         self._follow(state.slow, apart, missing, gain(state.step, self.slow_s))
         self._do_in_turn(state, apart, missing, awake)
-        self._count(state, state.fast, missing, state.step * awake)
+        self._count(state, state.fast, missing, state.step, awake, apart)
+        state.recent.note_changes(time - state.start)
         state.time = time
         state.ticks += 1
 
@@ -86,14 +90,14 @@ class Step:
     ) -> None:
         """What need not be done at every tick: one thing at a time, all of it in four."""
         turn = state.ticks % _TURNS
-        long = np.float32(_TURNS * state.step) * awake
+        long = np.float32(_TURNS * state.step) * (awake == 1)
         if turn % 2 == 0:
             self._measure(state, state.fast, awake)
         elif turn == 1:
             self._measure(state, state.slow, awake)
-            self._count(state, state.slow, missing, long)
+            self._count(state, state.slow, missing, _TURNS * state.step, awake)
         else:
-            self._remember(state, awake[:, 0] == 0)
+            remember(state, awake[:, 0] == 0, _TURNS * state.step)
             at_home = np.abs(state.common.mean) < self.turn
             self._learn(state, apart, missing, long * at_home)
 
@@ -104,36 +108,61 @@ class Step:
         calm = state.recent.calmed(state.scaling(values), state.scaling.abnormal[:, 0])
         apart = calm - state.offset
         common = state.panel.peers.median(apart)
-        if bool(np.isnan(apart.min())):
-            fresh = np.isnan(state.offset) & np.isfinite(calm) & (self._awake(state, time) > 0)
+        missing = np.isnan(apart) if bool(np.isnan(apart.min())) else None
+        if missing is not None:
+            at_home = np.abs(state.common.mean) < self.turn
+            fresh = np.isnan(state.offset) & np.isfinite(calm)
+            fresh &= at_home & (self._awake(state, time) == 1)
             state.offset[fresh] = (calm - common)[fresh]
             apart[fresh] = np.broadcast_to(common, apart.shape)[fresh]
         apart -= common
         self._follow_peers(state, common, time)
         self._note_jumps(state, apart)
-        edge = self.spike * state.fast.usual
-        edge += state.scaling.floor
-        np.minimum(edge, _TOP, out=edge)
-        if state.youngest < self.warmup_s:
-            edge[self._young(state)] = _TOP
-        np.minimum(apart, state.fast.mean + edge, out=apart)
-        np.maximum(apart, state.fast.mean - edge, out=apart)
-        return apart, np.isnan(apart) if bool(np.isnan(apart.min())) else None
+        if missing is not None:
+            missing = np.isnan(apart)
+            apart[missing] = 0.0
+        self._cut_spikes(state, apart)
+        return apart, missing
+
+    def _cut_spikes(self, state: Watch, apart: FloatArray) -> None:
+        """Nothing leaves its mean by more than this at once; few rows have anything that does."""
+        mean, usual = state.fast.mean, state.fast.usual
+        away = apart - mean
+        np.abs(away, out=away)
+        least = self.spike * usual.min(axis=1) + state.scaling.floor[:, 0]
+        for row in np.flatnonzero(away.max(axis=1) > np.minimum(least, _TOP)).tolist():
+            edge = np.minimum(self.spike * usual[row] + state.scaling.floor[row], _TOP)
+            if state.youngest < self.warmup_s:
+                edge[self._young(state)[row]] = _TOP
+            np.minimum(apart[row], mean[row] + edge, out=apart[row])
+            np.maximum(apart[row], mean[row] - edge, out=apart[row])
 
     def _follow_peers(self, state: Watch, common: FloatArray, time: float) -> None:
         """Keep up with what the peers do together, and notice when they turn."""
         peers = state.common
-        away = np.nan_to_num(common - peers.level)
+        away = common - peers.level
+        if bool(np.isnan(away.min())):
+            away = np.nan_to_num(away)
         least = np.maximum(self.turn, 10 * np.sqrt(peers.variance))
-        gauges = ~state.scaling.abnormal[:, 0]
-        if bool((np.abs(away - peers.mean) > least)[gauges].any()):
+        gauges = ~state.scaling.abnormal
+        if bool(((np.abs(away - peers.last) > self.turn / 2) & gauges).any()):
+            state.moved = time
+        peers.last = away
+        change = away - peers.mean
+        if bool(((np.abs(change) > least) & gauges).any()):
             state.turned = time
-        if bool((np.abs(away) > least)[gauges].any()):
+        if bool(((np.abs(away) > least) & gauges).any()):
             if time - state.elsewhere > self.rest_s:
                 state.left = time
             state.elsewhere = time
-        peers.mean += gain(state.step, self.fast_s) * (away - peers.mean)
-        peers.level += gain(state.step, self.memory_s) * np.clip(away, -self.turn, self.turn)
+        peers.mean += gain(state.step, self.fast_s) * change
+        np.copyto(
+            peers.stirred,
+            np.float32(time - state.start),
+            where=np.abs(peers.mean) > state.scaling.floor,
+        )
+        pull = np.maximum(np.minimum(away, np.float32(self.turn)), np.float32(-self.turn))
+        peers.level += gain(state.step, self.memory_s) * pull
 
     def _note_jumps(self, state: Watch, apart: FloatArray) -> None:
         """How far cells of a small group jump; its spread at one moment says too little."""
@@ -148,14 +177,17 @@ class Step:
     def _awake(self, state: Watch, time: float) -> FloatArray:
         """1 for metrics that are judged now, 0 for those that a turn of the fleet disturbs.
 
-        What is not judged counts as being with its peers: old evidence fades meanwhile.
+        What is not judged counts as being with its peers: old evidence fades meanwhile. Between
+        stands what is judged by a bound that is so many times as far: the fleet has turned, and
+        stands still elsewhere.
         """
         awake = np.ones_like(state.scaling.floor)
-        if time - state.turned < self.activity_rest_s:
-            awake[state.scaling.activity] = 0.0
         still_leaving = time - state.left < self.stall_s and time == state.elsewhere
         if time - state.turned < self.rest_s or still_leaving:
-            awake[~state.scaling.abnormal] = 0.0
+            settled = time - state.moved >= self.settle_s
+            awake[~state.scaling.abnormal] = 1 / self.drowsy if settled else 0.0
+        if time - state.turned < self.activity_rest_s:
+            awake[state.scaling.activity] = 0.0
         return awake
 
     def _follow(
@@ -171,49 +203,51 @@ class Step:
         """Renew the deviations and bounds of one of the two means; they take turns."""
         if state.ticks % _VARIANCE_EVERY < 2:
             self._learn_variance(state, smooth, awake)
-        spread = state.panel.peers.deviation(smooth.mean)
+        spread = np.fmax(state.panel.peers.deviation(smooth.mean), state.scaling.least)
         np.maximum(smooth.variance, np.square(spread), out=smooth.usual)
         np.sqrt(smooth.usual, out=smooth.usual)
-        np.maximum(smooth.usual, state.scaling.least, out=smooth.usual)
+        wider = widening(smooth, self.limit)
         if state.jumps is not None:
-            smooth.usual *= np.maximum(state.jumps.mean / state.jumps.usual, np.float32(1.0))
+            wider = wider * np.maximum(state.jumps.mean / state.jumps.usual, np.float32(1.0))
         floor = state.scaling.floor
         if smooth is state.slow:
             floor = floor * np.where(state.scaling.abnormal, self.slow_floor_share, 1.0)
         uneven = self.uneven * np.clip(np.abs(state.common.mean) - self.even, 0, 1)
-        smooth.edge = np.multiply(smooth.usual, np.float32(self.second_metric_share * self.limit))
+        smooth.usual *= wider
+        share = np.float32(self.second_metric_share * self.limit)
+        np.multiply(smooth.usual, share, out=smooth.edge)
         np.maximum(smooth.edge, (floor + uneven).astype(np.float32), out=smooth.edge)
 
     def _learn_variance(self, state: Watch, smooth: Smoothed, awake: FloatArray) -> None:
         """Only what is within three usual deviations says how much is usual."""
         square = np.square(smooth.mean)
-        calm = square < 9 * smooth.variance
+        unusual = cells_of(square >= 9 * smooth.variance)
         square -= smooth.variance
-        square *= gain(_VARIANCE_EVERY * state.step, self.memory_s) * awake
-        square *= calm
+        square *= gain(_VARIANCE_EVERY * state.step, self.memory_s) * (awake == 1)
+        square[unusual] = 0.0
         smooth.variance += square
+        fade = gain(_VARIANCE_EVERY * state.step, 2 * self.memory_s)
+        follow_tail(smooth, limit=self.limit, fade=fade)
 
     def _count(
-        self, state: Watch, smooth: Smoothed, missing: BoolArray | None, step: FloatArray
+        self,
+        state: Watch,
+        smooth: Smoothed,
+        missing: BoolArray | None,
+        seconds: float,
+        awake: FloatArray,
+        apart: FloatArray | None = None,
     ) -> None:
         """Count the seconds for which cells are seen out of bounds without a break."""
         hot = bad_size(smooth.mean, state.scaling) > smooth.edge
         if state.youngest < self.warmup_s:
             hot &= ~self._young(state)
-        hot &= step > 0
-        smooth.run += step if missing is None else step * ~missing
-        smooth.run *= hot
-
-    def _remember(self, state: Watch, asleep: BoolArray) -> None:
-        """Note how long a cell was strongly out of bounds before it came back by itself."""
-        known, run = state.excursions, state.fast.run
-        ended = known.strong & (run == 0)
-        if bool(ended.any()):
-            ended[asleep] = False
-            known.longest[ended] = np.maximum(known.longest, known.run)[ended]
-        known.strong |= np.abs(state.fast.mean) > np.float32(_STRONG) * state.fast.edge
-        known.strong &= run > 0
-        known.run = run.copy()
+        settled = np.float32(min(self.memory_s, _LATE_SHARE * (state.time - state.start)))
+        if state.youngest < settled:
+            hot &= (state.age >= settled) | (np.abs(smooth.mean) > _LATE_COMER * smooth.edge)
+        if bool((awake < 1).any()):
+            hot &= bad_size(smooth.mean, state.scaling) * awake > smooth.edge
+        count(state, smooth, hot, missing, seconds, apart)
 
     def _young(self, state: Watch) -> BoolArray:
         """Cells whose own past is still too short to be judged by."""
@@ -226,12 +260,11 @@ class Step:
         reach = np.sqrt(state.fast.variance)
         reach *= np.float32(5.0)
         if state.youngest < self.warmup_s:
-            reach[self._young(state)] *= _YOUNG_REACH
+            reach[self._young(state)] += _YOUNG_REACH
         pull = np.minimum(apart, reach)
         np.maximum(pull, -reach, out=pull)
         if state.youngest < self.memory_s:
-            pull /= np.clip(state.age, np.float32(state.step), np.float32(self.memory_s))
-            pull *= step
+            pull *= step / np.clip(state.age + step, np.float32(1e-6), np.float32(self.memory_s))
         else:
             pull *= step / np.float32(self.memory_s)
         if missing is None:

@@ -14,7 +14,7 @@ from diagnosis.core.placement import Placement
 from diagnosis.core.target import normalise_host
 from diagnosis.degradation.answers import Answer, HostSuspect, Judgement
 from diagnosis.degradation.catalogue import Catalogue
-from diagnosis.degradation.coverage import coverage_of
+from diagnosis.degradation.coverage import coverage_of, too_few_hosts
 from diagnosis.degradation.detector import Detector
 from diagnosis.degradation.state import Watch
 
@@ -136,14 +136,11 @@ def series_of(window: MetricWindow, metric: str) -> tuple[TimeArray, TimeArray]:
 def _too_little(
     window: MetricWindow, detector: Detector, answering: int, settings: StreamSettings
 ) -> str:
-    if answering == 0:
-        return "no host answered: there is not one sample"
-    if answering < detector.min_hosts:
-        return f"{answering} hosts answered; at least {detector.min_hosts} are needed as peers"
+    reason = too_few_hosts(answering, detector.min_hosts)
     missing = settings.past + 4 * window.interval - window.span
-    if missing > 0:
+    if not reason and missing > 0:
         return f"learning what is usual; {missing / 60:.0f} min of samples are still to come"
-    return ""
+    return reason
 
 
 def _aligned(window: MetricWindow, metrics: Sequence[str], hosts: Sequence[str]) -> FloatArray:

@@ -7,16 +7,11 @@ from diagnosis.degradation.state import Alarm, Watch
 
 
 def suspects_of(state: Watch) -> tuple[HostSuspect, ...]:
-    """Named hosts, the strongest first, then those that came near the bar."""
-    named = [_suspect(state, host, alarm, named=True) for host, alarm in state.alarms.items()]
-    near = [
-        _suspect(state, host, alarm, named=False)
-        for host, alarm in state.near.items()
-        if host not in state.alarms
-    ]
-    return tuple(
-        sorted(named, key=lambda item: -item.score) + sorted(near, key=lambda item: -item.score)
-    )
+    """Named hosts, the strongest first; where there is none, those that came near the bar."""
+    named = bool(state.alarms)
+    found = state.alarms if named else state.near
+    suspects = [_suspect(state, host, alarm, named=named) for host, alarm in found.items()]
+    return tuple(sorted(suspects, key=lambda item: -item.score))
 
 
 def _suspect(state: Watch, host: int, alarm: Alarm, *, named: bool) -> HostSuspect:

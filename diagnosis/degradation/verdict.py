@@ -111,7 +111,7 @@ def _verdict(judgement: Judgement, suspects: tuple[Suspect, ...]) -> Verdict:
     fault = suspects[0].fault
     summary = (
         f"{first.host}{others} left its peers at {clock(first.onset)}"
-        f"{f' ({fault})' if fault else ''}: {_in_words(first.metrics[0])}."
+        f"{f' ({fault})' if fault else ''}: {shift_in_words(first.metrics[0])}."
     )
     return Verdict(
         IncidentKind.DEGRADATION, VerdictClass.DEGRADATION, summary, suspects[0].score, coverage
@@ -125,7 +125,7 @@ def _suspect(judgement: Judgement, found: HostSuspect, file: str) -> Suspect:
         Finding(
             detector=judgement.detector,
             target=target,
-            text=_in_words(shift),
+            text=shift_in_words(shift),
             time=found.onset,
             evidence=file,
             locator={
@@ -177,7 +177,8 @@ def _action(suspect: Suspect) -> Action:
     return Action.CHECK_LINK if suspect.fault in _LINK_FAULTS else Action.ISOLATE_HOST
 
 
-def _in_words(shift: MetricShift) -> str:
+def shift_in_words(shift: MetricShift) -> str:
+    """How far a metric is from its peers, in one sentence."""
     near = abs(shift.value) < LARGEST_FACTOR * abs(shift.peers)
     relative = f" ({(shift.value / shift.peers - 1) * 100:+.0f} %)" if near else ""
     away = min(abs(shift.deviations), MOST_DEVIATIONS)

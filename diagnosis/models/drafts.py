@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
-from diagnosis.models.knowledge import TaxonomyVersion
+from diagnosis.models.knowledge import TaxonomyVersion, no_rows
 from incidents.roles import Capability
 
 
@@ -23,6 +23,7 @@ class TaxonomyDraft(models.Model):
 
     `changes` leads from a signature's code to `{"before": row, "after": row}`: the row that the
     change was made from (None for a new one) and the row as it shall be (None to remove it).
+    `site_changes` are `{"section", "before", "after"}` of overrides, ignore rules and maintenance.
     `revision` counts the edits, so that the second of two windows is told.
     """
 
@@ -36,6 +37,7 @@ class TaxonomyDraft(models.Model):
         max_length=16, choices=DraftState.choices, default=DraftState.OPEN, editable=False
     )
     changes = models.JSONField(default=dict, blank=True)
+    site_changes = models.JSONField(default=list, blank=True, db_default=no_rows)
     revision = models.PositiveIntegerField(default=1, editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(auto_now=True)
@@ -60,6 +62,16 @@ class TaxonomyDraft(models.Model):
 
     def __str__(self) -> str:
         return f"Draft of {self.author}"
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it changes nothing."""
+        return not self.changes and not self.site_changes
+
+    @property
+    def size(self) -> int:
+        """How many rules it changes."""
+        return len(self.changes) + len(self.site_changes)
 
     @property
     def is_open(self) -> bool:

@@ -19,7 +19,7 @@ _code = RegexValidator(
 
 
 #: An older version of Aegis that still serves writes rows without the newer lists.
-_none = models.Value([], output_field=models.JSONField())
+no_rows = models.Value([], output_field=models.JSONField())
 
 
 class FaultType(models.Model):
@@ -125,9 +125,9 @@ class TaxonomyVersion(models.Model):
     who = models.CharField(max_length=200)
     why = models.CharField(max_length=500, blank=True)
     rows = models.JSONField()
-    overrides = models.JSONField(default=list, db_default=_none)
-    ignore_rules = models.JSONField(default=list, db_default=_none)
-    maintenance = models.JSONField(default=list, db_default=_none)
+    overrides = models.JSONField(default=list, db_default=no_rows)
+    ignore_rules = models.JSONField(default=list, db_default=no_rows)
+    maintenance = models.JSONField(default=list, db_default=no_rows)
 
     class Meta:
         ordering = ["-id"]

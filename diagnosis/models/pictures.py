@@ -5,6 +5,7 @@ from typing import ClassVar
 from django.db import models
 
 from incidents.models import Diagnosis
+from incidents.models.managers import ReachedManager
 from incidents.roles import Capability
 
 
@@ -17,6 +18,10 @@ class ProgressPicture(models.Model):
         Diagnosis, on_delete=models.CASCADE, related_name="+", primary_key=True
     )
     data = models.JSONField()
+
+    objects: ClassVar[models.Manager["ProgressPicture"]] = ReachedManager.of_incident(
+        "diagnosis__incident"
+    )
 
     class Meta:
         ordering = ["-diagnosis"]
@@ -34,6 +39,10 @@ class MetricPicture(models.Model):
         Diagnosis, on_delete=models.CASCADE, related_name="+", primary_key=True
     )
     data = models.JSONField()
+
+    objects: ClassVar[models.Manager["MetricPicture"]] = ReachedManager.of_incident(
+        "diagnosis__incident"
+    )
 
     class Meta:
         ordering = ["-diagnosis"]

@@ -6,8 +6,9 @@ from django.db import models
 from django.utils import timezone
 
 from diagnosis.models.drafts import TaxonomyDraft
-from diagnosis.models.knowledge import TaxonomyVersion
+from diagnosis.models.knowledge import TaxonomyVersion, no_rows
 from incidents.models import Incident
+from incidents.models.managers import ReachedManager
 from incidents.roles import Capability
 
 
@@ -26,8 +27,9 @@ class Replay(models.Model):
 
     Incidents are taken from the newest back; `position` is the key of the last one that was
     judged. A worker holds the row under a lease for one slice of the work at a time, so that
-    diagnoses never wait for long. `base` are the rules before, `changes` those of the draft when
-    the replay was asked for. `attempts` counts the workers that were lost at one incident.
+    diagnoses never wait for long. `base` are the rules before, `changes` and `site_changes` those
+    of the draft when the replay was asked for. `attempts` counts the workers that were lost at
+    one incident.
     """
 
     edited_by: ClassVar[Capability] = Capability.EDIT_TAXONOMY
@@ -37,6 +39,7 @@ class Replay(models.Model):
     draft_revision = models.PositiveIntegerField()
     base = models.ForeignKey(TaxonomyVersion, on_delete=models.PROTECT, related_name="+")
     changes = models.JSONField()
+    site_changes = models.JSONField(default=list, db_default=no_rows)
     days = models.PositiveIntegerField()
     since = models.DateTimeField()
     requested_by = models.CharField(max_length=200)
@@ -103,6 +106,8 @@ class ReplayDifference(models.Model):
     alarm = models.CharField(max_length=300, blank=True)
     newly_isolated = models.PositiveIntegerField(default=0)
     error = models.TextField(blank=True)
+
+    objects: ClassVar[models.Manager["ReplayDifference"]] = ReachedManager.of_incident("incident")
 
     class Meta:
         ordering = ["-incident"]

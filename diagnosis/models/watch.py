@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from diagnosis.models.words import choices, one_of
 from incidents.models import Attempt, Incident
+from incidents.models.managers import ReachedManager
 from incidents.roles import Capability
 
 
@@ -37,6 +38,10 @@ class LiveState(models.Model):
     ranks = models.PositiveIntegerField()
     reported_at = models.DateTimeField("time of the latest report")
     received_at = models.DateTimeField(default=timezone.now)
+
+    objects: ClassVar[models.Manager["LiveState"]] = ReachedManager.by(
+        "attempt__job__cluster__name", "attempt__job__owner"
+    )
 
     class Meta:
         ordering = ["-attempt"]
@@ -81,6 +86,10 @@ class JobWatch(models.Model):
         Incident, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
     cause = models.JSONField(default=dict, blank=True)
+
+    objects: ClassVar[models.Manager["JobWatch"]] = ReachedManager.by(
+        "attempt__job__cluster__name", "attempt__job__owner"
+    )
 
     class Meta:
         ordering = ["attempt"]

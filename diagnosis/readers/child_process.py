@@ -17,20 +17,25 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
+import numpy as np
 import orjson
 
 from diagnosis.core.evidence import Evidence
 from diagnosis.readers.errors import UnreadableEvidence
 
 _LENGTH = struct.Struct("<I")
-_CHUNK_BYTES = 1024 * 1024
+_CHUNK_BYTES = 4 * 1024 * 1024
 _PIPE_BYTES = 1024 * 1024
 _ROOT = Path(__file__).parents[2]
-#: `-I -S` leaves the child without any path of ours: it gets the project's root and its module.
+_PACKAGES = Path(np.__file__).parents[1]
+#: `-I -S` leaves the child without any path of ours: it gets the project's root, where numpy is,
+#: and its module.
 _START = (
-    "import sys; sys.path.append(sys.argv[1]); from importlib import import_module; "
-    "import_module(sys.argv[2]).main()"
+    "import sys; sys.path += sys.argv[1:3]; from importlib import import_module; "
+    "import_module(sys.argv[3]).main()"
 )
+#: numpy's own threads would only take memory from the child.
+_ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +44,9 @@ class ChildLimits:
 
     `memory_mb` bounds the child's address space (the file's own bytes included), `cpu_seconds`
     its processor time and `wall_seconds` its patience; `file_mb` and `answer_mb` bound what goes
-    in and comes out, `entries` the operations in one dump (a default ring holds 2,000).
+    in and comes out, `entries` the operations in one dump (a default ring holds 2,000). After
+    `learn_from_mb` the child learns the kinds of entries: to load what that needs takes as long
+    as unpickling so much.
     """
 
     memory_mb: int = 512
@@ -48,6 +55,7 @@ class ChildLimits:
     file_mb: int = 128
     answer_mb: int = 64
     entries: int = 200_000
+    learn_from_mb: int = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,14 +120,15 @@ class ChildReader:
         if self._child is None or self._child.poll() is not None:
             self._stop()
             limits = self._limits
-            numbers = (limits.memory_mb << 20, limits.cpu_seconds, limits.entries)
-            program = ("-c", _START, str(_ROOT), self._module)
+            sizes = (limits.memory_mb << 20, limits.learn_from_mb << 20)
+            numbers = (*sizes, limits.cpu_seconds, limits.entries)
+            program = ("-c", _START, str(_ROOT), str(_PACKAGES), self._module)
             self._child = subprocess.Popen(
                 [sys.executable, "-I", "-S", *program, *map(str, numbers)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                env={},
+                env=_ENVIRONMENT,
             )
             for pipe in (self._child.stdin, self._child.stdout):
                 _widen(_pipe(pipe))

@@ -32,6 +32,7 @@ _TOKENS = (
 )  # fmt: skip
 #: One pattern (RE2) for each of these words, for whoever scans for them beside others.
 PATTERNS = tuple(re.escape(token.decode()) for token in _TOKENS)
+_ANY_TOKEN = re.compile(b"|".join(map(re.escape, _TOKENS)))
 _TOTAL = b"(total)"
 _DESYNC = re.compile(
     r"\[(?P<ranks>[\d, ]+)\] finished collective #\d+, but didn't join collective #\d+"
@@ -60,7 +61,7 @@ class ReportReader:
     @staticmethod
     def wants(data: bytes) -> bool:
         """Does this line hold one of the words?"""
-        return any(token in data for token in _TOKENS)
+        return _ANY_TOKEN.search(data) is not None
 
     @staticmethod
     def wants_next(data: bytes) -> bool:

@@ -1,31 +1,38 @@
 """Evidence that arrives compressed is read as what it holds: gzip and zstd, told by their magic."""
 
 import gzip
+import io
 from collections.abc import Callable
-from dataclasses import replace
-from typing import BinaryIO, cast
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, BinaryIO, cast
 
 import zstandard
 
 from diagnosis.core.evidence import Evidence
 
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+#: The longest header of a frame (RFC 8878 section 3.1.1.1), which may tell the content's size.
+_ZSTD_HEAD_BYTES = 18
+_BUFFER_BYTES = 128 * 1024
 _SUFFIXES = (".gz", ".zst", ".zstd")
 
 
 def decompressed(evidence: Evidence) -> Evidence:
     """The same evidence with its compression taken off, its name without the suffix.
 
-    Nothing is read yet beyond four bytes; a stream that breaks later raises where it is read.
+    Nothing is read yet beyond a header. Of a file that was cut off, what can be decompressed is
+    read (`is_cut_off`); a stream that is broken otherwise raises where it is read.
     """
     if evidence.size < 4:
         return evidence
     with evidence.open() as stream:
-        magic = stream.read(4)
+        magic = stream.read(_ZSTD_HEAD_BYTES)
     if magic.startswith(_GZIP):
-        return replace(evidence, open=_opener(evidence.open, _gunzip))
-    if magic == _ZSTD:
-        return replace(evidence, open=_opener(evidence.open, _unzstd))
+        return replace(evidence, open=_Unpacked(evidence.open, _gunzip))
+    if magic.startswith(_ZSTD):
+        unpack = partial(_unzstd, size=_told_size(magic))
+        return replace(evidence, open=_Unpacked(evidence.open, unpack))
     return evidence
 
 
@@ -34,28 +41,84 @@ def name_inside(name: str) -> str:
     return next((name.removesuffix(end) for end in _SUFFIXES if name.endswith(end)), name)
 
 
-def _opener(
-    raw: Callable[[], BinaryIO], unpack: Callable[[BinaryIO], BinaryIO]
-) -> Callable[[], BinaryIO]:
-    return lambda: unpack(raw())
+def is_cut_off(evidence: Evidence) -> bool:
+    """Whether reading this met the end of a compressed file before the end of what it holds."""
+    return isinstance(evidence.open, _Unpacked) and evidence.open.is_cut
 
 
-class _Gunzip(gzip.GzipFile):
-    """A gzip stream that closes the file beneath it, which `GzipFile` leaves to others."""
+@dataclass(slots=True)
+class _Unpacked:
+    """Opens what a compressed file holds, and notes where a stream of it was cut off."""
 
-    def __init__(self, raw: BinaryIO) -> None:
-        super().__init__(fileobj=raw)
-        self._raw = raw
+    raw: Callable[[], BinaryIO]
+    unpack: Callable[[BinaryIO], "_UpToTheBreak"]
+    is_cut: bool = False
+
+    def __call__(self) -> BinaryIO:
+        """A fresh stream."""
+        stream = self.unpack(self.raw())
+        stream.on_cut = self._note
+        return io.BufferedReader(stream, _BUFFER_BYTES)
+
+    def _note(self) -> None:
+        self.is_cut = True
+
+
+class _UpToTheBreak(io.RawIOBase):
+    """What comes out of a decompressor until its input ends, in time or not.
+
+    `size` is how many bytes there should be, where the file says it; 0 where it does not. Where
+    nothing came out at all, the decompressor's `EOFError` is raised.
+    """
+
+    def __init__(self, source: BinaryIO, raw: BinaryIO, size: int = 0) -> None:
+        super().__init__()
+        self._source, self._raw, self._size, self._got = source, raw, size, 0
+        self.on_cut: Callable[[], None] = _nobody_asks
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """The next bytes; 0 at the end and at the break."""
+        try:
+            data = self._source.read1(len(buffer))  # type: ignore[attr-defined]
+        except EOFError:
+            if not self._got:
+                raise
+            self.on_cut()
+            return 0
+        if not data and self._got < self._size:
+            self.on_cut()
+        self._got += len(data)
+        buffer[: len(data)] = data
+        return len(data)
 
     def close(self) -> None:
-        super().close()
+        """Closes the file beneath it as well."""
+        self._source.close()
         self._raw.close()
+        super().close()
 
 
-def _gunzip(stream: BinaryIO) -> BinaryIO:
-    return cast("BinaryIO", _Gunzip(stream))
+def _nobody_asks() -> None:
+    """A stream that was not opened for evidence."""
 
 
-def _unzstd(stream: BinaryIO) -> BinaryIO:
+def _gunzip(raw: BinaryIO) -> _UpToTheBreak:
+    return _UpToTheBreak(cast("BinaryIO", gzip.GzipFile(fileobj=raw)), raw)
+
+
+def _told_size(head: bytes) -> int:
+    """How many bytes the first zstd frame holds, by its header; 0 where it does not say."""
+    try:
+        return max(0, int(zstandard.frame_content_size(head)))
+    except zstandard.ZstdError:
+        return 0
+
+
+def _unzstd(raw: BinaryIO, size: int) -> _UpToTheBreak:
     reader = zstandard.ZstdDecompressor(max_window_size=128 * 1024**2)
-    return cast("BinaryIO", reader.stream_reader(stream, read_across_frames=True))
+    stream = reader.stream_reader(raw, read_across_frames=True)
+    return _UpToTheBreak(cast("BinaryIO", stream), raw, size)

@@ -11,6 +11,7 @@ from diagnosis.readers.config_ibstat import read_ibstat
 from diagnosis.readers.config_lines import read_env, read_os_release, read_uname
 from diagnosis.readers.config_nvidia_smi import read_nvidia_smi
 from diagnosis.readers.config_packages import read_dpkg, read_pip, read_rpm
+from diagnosis.readers.devices import devices_in
 from diagnosis.readers.errors import UnreadableEvidence
 from diagnosis.readers.logs_times import stamp_at
 from diagnosis.readers.origin import origin_of
@@ -65,7 +66,8 @@ def read_snapshot(evidence: Evidence) -> Snapshot:
     reader = _reader_of(content, whole=True)
     if reader is None:
         raise UnreadableEvidence("a configuration snapshot of no known form")
-    values = reader(content.decode("utf-8", "replace"))
+    text = content.decode("utf-8", "replace")
+    values = reader(text)
     told = values.pop("host", None)
     host = origin_of(evidence).host or (told[0] if told else None)
     if host is None:
@@ -75,6 +77,7 @@ def read_snapshot(evidence: Evidence) -> Snapshot:
         {name: value for name, (value, _) in values.items()},
         evidence.name,
         lines={name: line for name, (_, line) in values.items()},
+        devices=devices_in(text, host),
     )
 
 

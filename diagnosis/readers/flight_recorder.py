@@ -7,6 +7,7 @@ back are plain columns.
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from itertools import repeat
 from typing import Any
 
@@ -34,6 +35,8 @@ COMM_STATE = "communicator state in the dump"
 _CHILD = "diagnosis.readers.flight_recorder_child"
 #: Starting a child takes as long as reading a few dumps: fewer than these start no further one.
 DUMPS_PER_READER = 8
+#: What the dumps of a job have in common is made once: large groups' ranks and lines of code.
+_GROUPS_KNOWN, _LINES_KNOWN = 1024, 8192
 _NO_RANK = (
     "no rank: neither the dump nor its name tells which rank wrote it; name the file "
     "…rank_<rank> or give the rank with the upload"
@@ -85,7 +88,7 @@ def _dump(item: Evidence, answer: Answer) -> RankDump:
         entries=_entries(head, answer.columns),
         host=head["host"] or origin.host,
         library=head["library"],
-        groups={name: Group(name, desc, tuple(ranks)) for name, desc, ranks in head["groups"]},
+        groups={name: Group(name, desc, _ranks(ranks)) for name, desc, ranks in head["groups"]},
         status={pg_id: Counters(*counters) for pg_id, *counters in head["status"]},
         counters=tuple(_counter_row(item, rank, state) for state in head["comm_state"]),
     )
@@ -121,8 +124,18 @@ def _entries(head: dict[str, Any], columns: bytes) -> Entries:
         groups=tuple((name, desc) for name, desc in head["group_names"]),
         calls=tuple(_signature(call) for call in head["calls"]),
         backends=tuple(head["backends"]),
-        stacks=tuple(tuple(SourceFrame(*frame) for frame in stack) for stack in head["stacks"]),
+        stacks=tuple(tuple(_frame(*frame) for frame in stack) for stack in head["stacks"]),
     )
+
+
+@lru_cache(_LINES_KNOWN)
+def _frame(function: str, file: str, line: int) -> SourceFrame:
+    return SourceFrame(function, file, line)
+
+
+@lru_cache(_GROUPS_KNOWN)
+def _ranks(text: str) -> tuple[int, ...]:
+    return tuple(map(int, text.split(","))) if text else ()
 
 
 def _signature(call: Sequence[Any]) -> Signature:

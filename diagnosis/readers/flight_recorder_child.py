@@ -1,6 +1,7 @@
 """The program that opens untrusted Flight Recorder dumps, in a process of its own.
 
-It is started with `python -I -S` and imports nothing but the standard library and its neighbour.
+It is started with `python -I -S` and imports nothing but the standard library and its neighbours,
+and numpy once so much was read that learning the entries' kinds (`flight_recorder_alike`) pays.
 It limits its own memory and processor time, refuses every pickle that names anything to import,
 and passes back plain columns. Per dump: chunks on stdin (u32 length each, 0 ends), then on stdout
 one JSON header and one block of int64 columns (u32 length each).
@@ -37,15 +38,17 @@ class PlainUnpickler(pickle.Unpickler):
 
 
 def main() -> None:
-    memory_bytes, cpu_seconds, entries_max = (int(value) for value in sys.argv[-3:])
+    memory_bytes, learn_from, cpu_seconds, entries_max = map(int, sys.argv[-4:])
     resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     gc.disable()  # plain values in one large tree: collecting would only walk it again and again
     source, sink = sys.stdin.buffer, sys.stdout.buffer
+    reader = DumpReader(entries_max, learn_from)
+    gc.freeze()
     while True:
         allow_processor_time(cpu_seconds)
-        more = one_dump(source, sink, entries_max, memory_bytes >> 20)
+        more = one_dump(source, sink, reader, memory_bytes >> 20)
         sink.flush()
         gc.collect()
         if not more:
@@ -58,13 +61,49 @@ def allow_processor_time(seconds: int) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(time.process_time()) + seconds, hard))
 
 
-def one_dump(source: BinaryIO, sink: BinaryIO, entries_max: int, memory_mb: int) -> bool:
+class DumpReader:
+    """Reads one dump after another: by unpickling, and by learning after `learn_from` bytes."""
+
+    def __init__(self, entries_max: int, learn_from: int) -> None:
+        self.entries_max = entries_max
+        self.learn_from = learn_from
+        self.bytes_read = 0
+        self.learning: Any = None
+
+    def read(self, content: bytes) -> tuple[dict[str, Any], bytes]:
+        """The header and the columns. Raises `Refused`, and whatever hostile bytes provoke."""
+        self.bytes_read += len(content)
+        if self.bytes_read > self.learn_from and content[:1] == b"\x80":
+            found = self.learned(content)
+            if found is not None:
+                return found
+        return compact(load(content), self.entries_max)
+
+    def learned(self, content: bytes) -> tuple[dict[str, Any], bytes] | None:
+        """The same by learning; None for whatever is better unpickled, which then says why."""
+        try:
+            if self.learning is None:
+                self.learning = learning_reader()
+            return self.learning.read(content, self.entries_max)  # type: ignore[no-any-return]
+        except Exception:  # noqa: BLE001 - hostile bytes provoke anything
+            return None
+
+
+def learning_reader() -> object:
+    """The reader that needs numpy; what it loads is nothing to collect later."""
+    from diagnosis.readers.flight_recorder_alike import LearningReader  # noqa: PLC0415
+
+    gc.freeze()
+    return LearningReader(load, memo_of)
+
+
+def one_dump(source: BinaryIO, sink: BinaryIO, reader: DumpReader, memory_mb: int) -> bool:
     """Answer for one dump; False when the process should not take another."""
     try:
         content = read_chunks(source)
         if content is None:
             return False
-        header, columns = compact(load(content), entries_max)
+        header, columns = reader.read(content)
     except Refused as error:
         answer(sink, {"error": str(error)}, b"")
     except MemoryError:
@@ -82,15 +121,15 @@ def one_dump(source: BinaryIO, sink: BinaryIO, entries_max: int, memory_mb: int)
 
 def read_chunks(source: BinaryIO) -> bytes | None:
     """The bytes of the next dump; None at the end of all input."""
-    content = io.BytesIO()
+    chunks: list[bytes] = []
     while True:
         head = source.read(LENGTH.size)
         if len(head) < LENGTH.size:
             return None
         (length,) = LENGTH.unpack(head)
         if length == 0:
-            return content.getvalue()
-        content.write(source.read(length))
+            return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+        chunks.append(source.read(length))
 
 
 def answer(sink: BinaryIO, header: dict[str, Any], columns: bytes) -> None:
@@ -121,6 +160,14 @@ def load_pickle(content: bytes) -> Any:
         if "extension" in text:
             raise Refused(f"refused: the pickle asks for a registered class ({text})") from error
         raise Refused(f"damaged: not a readable pickle ({text[:200]})") from error
+
+
+def memo_of(content: bytes) -> dict[int, Any]:
+    """The memo that a pickle leaves behind."""
+    unpickler = PlainUnpickler(ahead(content))
+    unpickler.load()
+    memo: dict[int, Any] = unpickler.memo.copy()
+    return memo
 
 
 def ahead(content: bytes) -> io.BufferedReader:

@@ -7,6 +7,7 @@ replaced, every list is bounded, nested values are never walked beyond the known
 import array
 import marshal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import repeat
 from operator import contains, itemgetter
 from typing import Any, TypeVar
@@ -38,14 +39,22 @@ FRAMES_MAX = 32
 TENSORS_MAX = 4096
 DIMENSIONS_MAX = 64
 GROUPS_MAX = 65_536
+GROUPS_KNOWN = 256
+RANK_DIGITS = 10
 
 
 class Refused(Exception):  # noqa: N818 - named for what the person reads
     """The dump cannot be taken; the message says why."""
 
 
-def compact(dump: dict[Any, Any], entries_max: int) -> tuple[dict[str, Any], bytes]:
-    """The header (plain tables) and the columns of a loaded dump."""
+def compact(
+    dump: dict[Any, Any], entries_max: int, *, newest_stacks: int = NEWEST_STACKS
+) -> tuple[dict[str, Any], bytes]:
+    """The header (plain tables) and the columns of a loaded dump.
+
+    Stacks are kept of what is not over and of the `newest_stacks` newest operations: no rule asks
+    where a call came from that everyone has left long ago.
+    """
     entries = dump.get("entries") or []
     if not isinstance(entries, list | tuple):
         raise Refused("damaged: 'entries' is not a list")
@@ -53,7 +62,7 @@ def compact(dump: dict[Any, Any], entries_max: int) -> tuple[dict[str, Any], byt
         raise Refused(f"refused: {len(entries)} entries, more than the {entries_max} allowed")
     if not {type(entry) for entry in entries} <= {dict}:
         raise Refused("damaged: an entry is not a dictionary")
-    tables = Tables()
+    tables = Tables(newest_stacks)
     columns = array.array("q")
     try:
         for column in tables.columns(entries):
@@ -77,12 +86,14 @@ def compact(dump: dict[Any, Any], entries_max: int) -> tuple[dict[str, Any], byt
 class Tables:
     """What entries share (names, calls, stacks), each kept once and pointed at by number."""
 
-    def __init__(self) -> None:
+    def __init__(self, newest_stacks: int) -> None:
+        self.newest_stacks = newest_stacks
         self.group_names: dict[Any, int] = {}
         self.calls: dict[Any, int] = {}
         self.backends: dict[Any, int] = {}
         self.stacks: dict[Any, int] = {}
         self.known_calls: dict[bytes, int] = {}
+        self.known_lines: dict[int, tuple[str, str, int]] = {}
         self.known_stacks: dict[tuple[int, int, int], list[tuple[Any, int]]] = {}
 
     def header(self) -> dict[str, Any]:
@@ -142,9 +153,8 @@ class Tables:
         return known
 
     def stack_column(self, stacks: Sequence[Any], states: Sequence[int]) -> Sequence[int]:
-        """Numbers of stacks, of what is not over and of the newest operations: no rule asks
-        where a call came from that everyone has left long ago."""
-        newest = len(stacks) - NEWEST_STACKS
+        """Numbers of stacks; -1 for those that are not kept."""
+        newest = len(stacks) - self.newest_stacks
         return [
             -1 if row < newest and done == COMPLETED else self.stack(frames)
             for row, (frames, done) in enumerate(zip(stacks, states, strict=True))
@@ -158,13 +168,17 @@ class Tables:
         for other, known in alike:
             if frames == other:
                 return known
-        lines = tuple(
-            (text(f.get("name")), text(f.get("filename")), whole(f.get("line"), 0))
-            for f in frames[:FRAMES_MAX]
-            if isinstance(f, dict)
-        )
+        lines = tuple(self.line(frame) for frame in frames[:FRAMES_MAX] if isinstance(frame, dict))
         alike.append((frames, index(self.stacks, lines)))
         return alike[-1][1]
+
+    def line(self, frame: dict[Any, Any]) -> tuple[str, str, int]:
+        """(function, file, line) of one frame; stacks share most of theirs."""
+        known = self.known_lines.get(id(frame))
+        if known is None:
+            place = text(frame.get("name")), text(frame.get("filename"))
+            known = self.known_lines[id(frame)] = (*place, whole(frame.get("line"), 0))
+        return known
 
 
 def index(table: dict[Any, int], value: Any) -> int:
@@ -255,7 +269,7 @@ def dtypes(value: Any) -> tuple[str, ...]:
 
 
 def groups(config: Any) -> list[list[Any]]:
-    """`pg_config` as [[name, desc, [ranks]], …]; the ranks are a string in most versions."""
+    """`pg_config` as [[name, desc, ranks], …]; the ranks are a string in most versions."""
     if not isinstance(config, dict):
         return []
     if len(config) > GROUPS_MAX:
@@ -267,12 +281,19 @@ def groups(config: Any) -> list[list[Any]]:
     return found
 
 
-def group_ranks(value: Any) -> list[int]:
+def group_ranks(value: Any) -> str:
+    """The ranks as numbers between commas: a large group is the same text in every dump."""
     if isinstance(value, str):
-        return [int(part) for part in value.strip("[] \n").split(",") if part.strip().isdecimal()]
+        return ranks_in(value)
     if isinstance(value, list | tuple):
-        return [rank for rank in value if isinstance(rank, int)]
-    return []
+        return ",".join(str(int(rank)) for rank in value if isinstance(rank, int) and rank >= 0)
+    return ""
+
+
+@lru_cache(GROUPS_KNOWN)
+def ranks_in(value: str) -> str:
+    parts = (part.strip() for part in value.strip("[] \n").split(","))
+    return ",".join(part for part in parts if part.isdecimal() and len(part) < RANK_DIGITS)
 
 
 def status(value: Any) -> list[list[int]]:

@@ -5,6 +5,7 @@ import re
 from diagnosis.core.evidence import Evidence
 from diagnosis.core.words import EvidenceKind
 from diagnosis.readers.configuration import is_configuration
+from diagnosis.readers.metrics_block import MAGIC
 from diagnosis.readers.proxy_trace import looks_like_proxy_trace
 
 #: How much of the head is looked at, in bytes.
@@ -21,6 +22,13 @@ _PINGS = re.compile(
     rb"(?:\xef\xbb\xbf)?(?:[\w ]+,)*\s*src\s*,\s*dst\s*,[^\n]*\blost\b"
     rb'|\s*\{(?=[^{}\n]*"src"\s*:)(?=[^{}\n]*"dst"\s*:)(?=[^{}\n]*"lost"\s*:)'
 )
+#: Metric windows: a packed block, NPZ with the contract's arrays, or a long table with its header.
+_METRIC_TABLE = re.compile(
+    rb"(?:\xef\xbb\xbf)?(?=[^\n]*\btime(?:stamp)?\b)(?=[^\n]*\bhost(?:name)?\b)"
+    rb"[^\n{}]*\bmetric\b[^\n{}]*\bvalue\b[^\n{}]*\n",
+    re.IGNORECASE,
+)
+_NPZ_MEMBERS = re.compile(rb"(?:values|metrics|hosts|time|devices)\.npy")
 _ARCHIVES = {b"PK\x03\x04": "zip", b"7z\xbc\xaf": "7z", b"\xfd7zXZ": "xz", b"BZh": "bzip2"}
 _TAR_MAGIC, _TAR_MAGIC_AT = b"ustar", 257
 #: The first record of each source of counters; the readers of `counter_sources` say whose.
@@ -57,16 +65,18 @@ def kind_of_head(head: bytes) -> EvidenceKind:
     """The kind that a file with this head is of."""
     if not head:
         return EvidenceKind.EMPTY
-    if head.startswith(_PICKLE_PROTO):
-        return EvidenceKind.FLIGHT_RECORDER
+    checks = (
+        (EvidenceKind.FLIGHT_RECORDER, head.startswith(_PICKLE_PROTO)),
+        (EvidenceKind.METRICS, _is_metric_window(head)),
+    )
+    if found := next((kind for kind, holds in checks if holds), None):
+        return found
     if counters_of(head):
         return EvidenceKind.COUNTERS
     if is_configuration(head, whole=len(head) < HEAD_BYTES):
         return EvidenceKind.CONFIGURATION
-    for kind, pattern in _BY_HEAD:
-        if pattern.match(head):
-            return kind
-    return EvidenceKind.LOG if _looks_like_text(head) else EvidenceKind.UNKNOWN
+    found = next((kind for kind, pattern in _BY_HEAD if pattern.match(head)), None)
+    return found or (EvidenceKind.LOG if _looks_like_text(head) else EvidenceKind.UNKNOWN)
 
 
 def why_unknown(head: bytes) -> str:
@@ -88,6 +98,14 @@ def counters_of(head: bytes) -> str:
     if found:
         return found
     return "proxy" if any(map(looks_like_proxy_trace, head.splitlines()[:200])) else ""
+
+
+def _is_metric_window(head: bytes) -> bool:
+    if head.startswith((MAGIC, b"PAR1")):
+        return True
+    if head.startswith(b"PK\x03\x04"):
+        return bool(_NPZ_MEMBERS.match(head, 30))
+    return bool(_METRIC_TABLE.match(head))
 
 
 def _looks_like_text(head: bytes) -> bool:

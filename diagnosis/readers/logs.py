@@ -7,28 +7,34 @@ lines in much text scans `read_blocks` and cuts records with `span_at` and `reco
 from collections.abc import Iterator
 
 from diagnosis.core.evidence import Evidence
-from diagnosis.readers.logs_blocks import BLOCK_BYTES, Block, Line, parsed_line, read_blocks
+from diagnosis.readers.logs_blocks import (
+    BLOCK_BYTES,
+    MAX_LINE_BYTES,
+    Block,
+    read_blocks,
+)
+from diagnosis.readers.logs_lines import Line, is_plain, parsed_line
 from diagnosis.readers.logs_records import (
-    TIME_LOOK_BACK,
     Record,
+    nearest_stamp,
     record_of,
     records_in,
     span_at,
-    stamp_before,
 )
 from diagnosis.readers.logs_times import Stamp
 
 __all__ = [
+    "MAX_LINE_BYTES",
     "Block",
     "Line",
     "Record",
+    "is_plain",
     "last_stamp",
     "parsed_line",
     "read_blocks",
     "read_records",
     "record_of",
     "span_at",
-    "stamp_before",
 ]
 
 
@@ -47,8 +53,4 @@ def read_records(evidence: Evidence, block_bytes: int = BLOCK_BYTES) -> Iterator
 
 def last_stamp(block: Block) -> Stamp | None:
     """The last stamp that the block's lines carry, as far back as a line would inherit it."""
-    for start in block.starts_before(len(block.text), TIME_LOOK_BACK):
-        stamp = block.line_at(start).head.stamp
-        if stamp is not None:
-            return stamp
-    return None
+    return nearest_stamp(block, len(block.text))

@@ -1,37 +1,34 @@
 """Bytes of a log, in blocks of whole lines, of bounded size, with the way back to every line.
 
-A block's text is clean: lines end in a single line feed, colours are gone, each step of a
-carriage-return progress bar is a line of its own, and JSON lines are unwrapped to their message.
-Line numbers and byte offsets always speak of the original file.
+A block's lines end in a single line feed, each step of a carriage-return progress bar is a line of
+its own, and JSON lines are unwrapped to their message. Colours stay in the block's text, since few
+lines are ever looked at; a line that is asked for comes without them. Line numbers and byte offsets
+always speak of the original file.
 """
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import BinaryIO
 
 import numpy as np
 
+from diagnosis.readers.logs_colours import Uncoloured, coloured_lines, without_colours
 from diagnosis.readers.logs_decoding import open_text, widths_in
-from diagnosis.readers.logs_heads import Head, merged, parse_head
-from diagnosis.readers.logs_json import is_json_log, unwrap
+from diagnosis.readers.logs_feeds import Feeds
+from diagnosis.readers.logs_heads import NO_HEAD, Head, merged
+from diagnosis.readers.logs_json import head_in, is_json_log, unwrapped
+from diagnosis.readers.logs_lines import Line, parsed_line
 
 #: Bytes that are read at once; a block may be longer by one line.
-BLOCK_BYTES = 1 << 19
+BLOCK_BYTES = 1 << 20
 
 #: A line is cut after this many bytes; what follows counts as a further piece of the same line.
 MAX_LINE_BYTES = 1 << 16
 
-#: Windows line ends are looked for in this much of a block: text has them early or never.
-PAIRED_WITHIN = 1 << 16
-
-_COLOUR = re.compile(
-    rb"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b\n\r]*(?:\x07|\x1b\\)|[@-Z\\^_])|\x1b"
-)
-#: Colour codes whose escape character was lost on the way (`[36m(raylet)[0m`).
-_BARE_COLOUR_CORE = re.compile(r"\[\d{1,3}(?:;\d{1,3})*m")
-_BARE_COLOUR = re.compile(r"\^?\[\d{1,3}(?:;\d{1,3})*m")
+#: Windows line ends are looked for in the first line and in this much of a block: text has them
+#: early or never.
+PAIRED_WITHIN = 1 << 12
 
 
 @dataclass
@@ -39,39 +36,67 @@ class Block:
     """Whole lines of one file.
 
     `first_number`: number of the first line, from 1; `first_offset`: its byte in the file. `raw` is
-    the text before cleaning where that moved things, `widths` how many bytes each of its lines
-    takes in the file where that is not its length; `heads` what the JSON around each message told.
-    `lines_of_file`: how many lines of the file it holds. `paired`: carriage returns right before a
-    line feed belong to it. Where lines stand in the file is worked out when someone asks: most
-    blocks hold nothing of interest.
+    the text as it was read; `widths` how many bytes each of its lines takes in the file where that
+    is not its length; `around` the JSON that the messages stood in, and `origins` in which of its
+    lines each did. `paired`: carriage returns right before a line feed belong to it. Where lines
+    stand in the file is worked out when someone asks: most blocks hold nothing of interest.
     """
 
     text: bytes
     first_number: int
     first_offset: int
-    raw: bytes | None = None
+    raw: bytes
     widths: "np.ndarray | None" = None
-    origins: list[int] | None = None
-    heads: list[Head] | None = None
-    lines_of_file: int = 0
+    origins: Sequence[int] | None = None
+    around: bytes | None = None
     paired: bool = False
-    _parsed: dict[int, "Line"] = field(default_factory=dict)
+    _parsed: dict[int, Line] = field(default_factory=dict)
+
+    @cached_property
+    def _raw_feeds(self) -> Feeds:
+        return Feeds(self.raw)
+
+    @cached_property
+    def _feeds(self) -> Feeds:
+        return self._raw_feeds if self.raw is self.text else Feeds(self.text)
 
     @cached_property
     def starts(self) -> "np.ndarray":
         """Where each line begins in `text`."""
         return _starts(self.text, _breaks(self.text))
 
+    @cached_property
+    def coloured(self) -> Uncoloured | None:
+        """The lines with terminal codes, without them; None where no line has any."""
+        return coloured_lines(self.text) if b"\x1b" in self.text else None
+
     def __len__(self) -> int:
         return len(self.starts) if self.text else 0
 
     def index_at(self, position: int) -> int:
         """Which line holds the byte at `position` of `text`."""
-        return int(np.searchsorted(self.starts, position, side="right")) - 1
+        return self._feeds.before(position)
 
     def number(self, index: int) -> int:
         """The number of a line in the file, from 1."""
         return self.first_number + self._lines_before(self._origin(index))
+
+    def number_at(self, start: int) -> int:
+        """The number of the line that begins at byte `start` of `text`."""
+        if self._stands_as_read:
+            return self.first_number + self._raw_feeds.before(start)
+        return self.number(self.index_at(start))
+
+    def offset_at(self, start: int) -> int:
+        """The byte of the file at which the line at byte `start` of `text` begins."""
+        if self._stands_as_read and self.widths is None:
+            return self.first_offset + start
+        return self.offset(self.index_at(start))
+
+    @property
+    def _stands_as_read(self) -> bool:
+        """Is every byte of `text` where it was in what was read?"""
+        return self.origins is None and len(self.raw) == len(self.text)
 
     def offset(self, index: int) -> int:
         """The byte of the file at which a line begins."""
@@ -80,48 +105,66 @@ class Block:
             return self.first_offset + int(self.widths[: self._lines_before(origin)].sum())
         return self.first_offset + int(self._starts_in_file[origin])
 
+    @property
+    def lines_of_file(self) -> int:
+        """How many lines of the file it holds."""
+        return self.feeds + (not self.raw.endswith(b"\n"))
+
+    @cached_property
+    def feeds(self) -> int:
+        """How many line feeds of the file it holds."""
+        return self._raw_feeds.all
+
     def _origin(self, index: int) -> int:
         return index if self.origins is None else self.origins[index]
 
     def _lines_before(self, origin: int) -> int:
         """How many lines of the file stand before this one in the block."""
-        return origin if self.raw is None else int(self._feeds_before[origin])
-
-    @cached_property
-    def _ends_in_file(self) -> "np.ndarray":
-        """Where each line of the cleaned text ended before it was cleaned."""
-        return _breaks(self.text if self.raw is None else self.raw, paired=self.paired)
+        if self.raw is self.text or self.raw is self.around:
+            return origin
+        return self._raw_feeds.before(int(self._starts_in_file[origin]))
 
     @cached_property
     def _starts_in_file(self) -> "np.ndarray":
-        if self.raw is None:
+        """Where each line began before the line ends were made equal."""
+        if self._stands_as_read:
             return self.starts
-        return _starts(self.raw, self._ends_in_file)
+        if self.raw is self.around:
+            return self._starts_around
+        return _starts(self.raw, _breaks(self.raw, paired=self.paired))
 
     @cached_property
-    def _feeds_before(self) -> "np.ndarray":
-        raw = np.frombuffer(self.raw or b"", np.uint8)
-        return np.concatenate(([0], np.cumsum(raw[self._ends_in_file] == 10)))
+    def _starts_around(self) -> "np.ndarray":
+        """Where each line of `around` begins."""
+        around = self.around or b""
+        return _starts(around, _breaks(around))
 
-    def line(self, index: int) -> "Line":
+    def line(self, index: int) -> Line:
         """The line as text with its prefixes parsed."""
         return self.line_at(int(self.starts[index]))
 
-    def line_at(self, start: int) -> "Line":
+    def line_at(self, start: int) -> Line:
         """The line that begins at byte `start` of `text`."""
         line = self._parsed.get(start)
         if line is None:
             line = parsed_line(self.bytes_at(start))
-            if self.heads is not None:
-                head = merged(self.heads[self.index_at(start)], line.head)
-                line = Line(line.text, head, line.data)
+            if self.around is not None:
+                line = Line(line.text, merged(self.outer_head_at(start), line.head), line.data)
             self._parsed[start] = line
         return line
 
+    def outer_head_at(self, start: int) -> Head:
+        """What the JSON around the message of the line at byte `start` tells; empty for none."""
+        if self.around is None:
+            return NO_HEAD
+        begin = int(self._starts_around[self._origin(self.index_at(start))])
+        end = self.around.find(b"\n", begin)
+        return head_in(self.around[begin : end if end >= 0 else None])
+
     def bytes_at(self, start: int) -> bytes:
-        """The bytes of the line that begins at byte `start`, up to MAX_LINE_BYTES."""
+        """The bytes of the line that begins at byte `start`, up to MAX_LINE_BYTES, colourless."""
         end = self.text.find(b"\n", start, start + MAX_LINE_BYTES)
-        return self.text[start : end if end >= 0 else start + MAX_LINE_BYTES]
+        return without_colours(self.text[start : end if end >= 0 else start + MAX_LINE_BYTES])
 
     def starts_before(self, start: int, most: int) -> Iterator[int]:
         """Starts of up to `most` lines before byte `start`, the nearest first."""
@@ -131,34 +174,13 @@ class Block:
             start = self.text.rfind(b"\n", 0, start - 1) + 1
             yield start
 
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One line as text, and what stands before its message; `data` is the text in UTF-8."""
-
-    text: str
-    head: Head
-    data: bytes
-
-    @property
-    def message(self) -> str:
-        return self.text[self.head.end :]
-
-    @property
-    def message_data(self) -> bytes:
-        """The message in UTF-8."""
-        if len(self.data) == len(self.text):
-            return self.data[self.head.end :]
-        return self.message.encode()
-
-
-def parsed_line(raw: bytes) -> Line:
-    """A line's bytes as text with its prefixes parsed."""
-    text = _as_text(raw)
-    if _BARE_COLOUR_CORE.search(text):
-        text = _BARE_COLOUR.sub("", text)
-    data = raw if text.isascii() and len(text) == len(raw) else text.encode()
-    return Line(text, parse_head(text), data)
+    def starts_after(self, start: int, most: int) -> Iterator[int]:
+        """Starts of up to `most` lines after the line that holds byte `start`."""
+        for _ in range(most):
+            start = self.text.find(b"\n", start) + 1
+            if not 0 < start < len(self.text):
+                return
+            yield start
 
 
 def _breaks(data: bytes, *, paired: bool = False) -> "np.ndarray":
@@ -178,13 +200,6 @@ def _starts(data: bytes, breaks: "np.ndarray") -> "np.ndarray":
     return starts[:-1] if len(breaks) and breaks[-1] == len(data) - 1 else starts
 
 
-def _as_text(raw: bytes) -> str:
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError:
-        return raw.decode("latin-1")
-
-
 def read_blocks(stream: BinaryIO, block_bytes: int = BLOCK_BYTES) -> Iterator[Block]:
     """The stream's lines in blocks. Any bytes are accepted; only the stream itself raises."""
     encoding, mark, chunks = open_text(stream, block_bytes)
@@ -193,17 +208,12 @@ def read_blocks(stream: BinaryIO, block_bytes: int = BLOCK_BYTES) -> Iterator[Bl
         if json_lines is None and data.strip():
             json_lines = is_json_log(data)
         widths = widths_in(data, encoding) if encoding else None
-        feeds = line_feeds(data)
         block = _block(data, number, offset, widths)
-        block.lines_of_file = feeds + (not data.endswith(b"\n"))
-        yield _unwrapped(block) if json_lines else block
-        number += feeds
+        if json_lines:
+            block = _unwrapped(block)
+        yield block
+        number += block.feeds
         offset += int(widths.sum()) if widths is not None else len(data)
-
-
-def line_feeds(data: bytes) -> int:
-    """How many line feeds there are; some times quicker than `bytes.count`."""
-    return int(np.count_nonzero(np.frombuffer(data, np.uint8) == 10))
 
 
 def _whole_lines(chunks: Iterator[bytes], block_bytes: int) -> Iterator[bytes]:
@@ -226,29 +236,17 @@ def _whole_lines(chunks: Iterator[bytes], block_bytes: int) -> Iterator[bytes]:
 
 
 def _block(data: bytes, number: int, offset: int, widths: "np.ndarray | None") -> Block:
-    """A block of `data` cleaned: single line feeds at line ends, no colours."""
+    """A block of `data` with single line feeds at line ends."""
     text, paired = data, False
     if b"\r" in text:
-        paired = b"\r\n" in text[:PAIRED_WITHIN]
+        first_end = text.find(b"\n")
+        paired = text[:first_end].endswith(b"\r") or b"\r\n" in text[:PAIRED_WITHIN]
         text = text.replace(b"\r\n", b"\n") if paired else text
         text = text.replace(b"\r", b"\n")
-    if b"\x1b" in text:
-        text = _COLOUR.sub(b"", text)
-    raw = None if text is data else data
-    return Block(text, number, offset, raw, widths, paired=paired)
+    return Block(text, number, offset, data, widths, paired=paired)
 
 
 def _unwrapped(block: Block) -> Block:
     """The block of a JSON-lines log, each line replaced by the lines of its message."""
-    lines: list[bytes] = []
-    origins: list[int] = []
-    heads: list[Head] = []
-    for index, raw in enumerate(block.text.removesuffix(b"\n").split(b"\n")):
-        head, message = unwrap(raw)
-        for part in message.split(b"\n"):
-            lines.append(part)
-            origins.append(index)
-            heads.append(head)
-    text = b"".join(line + b"\n" for line in lines)
-    raw_text = block.text if block.raw is None else block.raw
-    return replace(block, text=text, raw=raw_text, origins=origins, heads=heads, _parsed={})
+    text, origins = unwrapped(block.text)
+    return replace(block, text=text, origins=origins, around=block.text, _parsed={})

@@ -53,16 +53,7 @@ NO_HEAD = Head()
 def parse_head(line: str) -> Head:
     """The prefixes of `line`, which carries neither line break nor colour codes."""
     draft = Draft()
-    position = 0
-    for _ in range(MAX_PREFIXES):
-        start = position
-        while line[start : start + 1] in _BLANKS:
-            start += 1
-        end = _take_stamp(line, start, draft) or peel(line, start, draft)
-        if end is None:
-            break
-        draft.prefixes += 1
-        position = end
+    position = peeled(line, draft)
     if not draft.prefixes:
         return NO_HEAD
     end = position + 1 if line[position : position + 1] == " " else position
@@ -80,6 +71,25 @@ def parse_head(line: str) -> Head:
         draft.pid,
         draft.program,
     )
+
+
+def peeled(line: str, draft: Draft) -> int:
+    """Take all prefixes of `line` into `draft`; where the last one ends."""
+    position = 0
+    for _ in range(MAX_PREFIXES):
+        end = next_prefix(line, position, draft)
+        if end is None:
+            break
+        draft.prefixes += 1
+        position = end
+    return position
+
+
+def next_prefix(line: str, position: int, draft: Draft) -> int | None:
+    """Take the prefix that begins at `position` or after the blanks there; where it ends."""
+    while line[position : position + 1] in _BLANKS:
+        position += 1
+    return _take_stamp(line, position, draft) or peel(line, position, draft)
 
 
 def _take_stamp(line: str, start: int, draft: Draft) -> int | None:

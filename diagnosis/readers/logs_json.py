@@ -1,10 +1,11 @@
 """Logs of JSON objects, one a line: container runtimes, log shippers, `journalctl -o json`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 import orjson
 
+from diagnosis.readers.logs_feeds import Feeds
 from diagnosis.readers.logs_heads import Head
 from diagnosis.readers.logs_times import Clock, Stamp, stamp_at
 
@@ -24,17 +25,73 @@ def is_json_log(data: bytes) -> bool:
     return False
 
 
-def unwrap(line: bytes) -> tuple[Head, bytes]:
-    """The head that the object tells, and its message; any other line comes back as it is."""
+def message_in(line: bytes) -> bytes:
+    """The message of a line's object; any other line comes back as it is."""
     found = _object(line)
     message = _first(found, _MESSAGE) if found is not None else None
-    if found is None or message is None:
-        return Head(), line
+    if message is None:
+        return line
     if isinstance(message, list):
         text = bytes(byte for byte in message if isinstance(byte, int) and 0 <= byte < 256)
     else:
         text = str(message).encode("utf-8", "replace")
-    return _head(found), text.rstrip(b"\r\n").replace(b"\r", b"\n")
+    return text.rstrip(b"\r\n").replace(b"\r", b"\n")
+
+
+def unwrapped(lines: bytes) -> tuple[bytes, Sequence[int]]:
+    """The messages of JSON lines, and in which of these lines each line of them stood."""
+    return _all_messages(lines) or _each_message(lines)
+
+
+def head_in(line: bytes) -> Head:
+    """The head that a line's object tells; an empty one for any other line."""
+    found = _object(line)
+    if found is None or _first(found, _MESSAGE) is None:
+        return Head()
+    return _head(found)
+
+
+def _all_messages(lines: bytes) -> tuple[bytes, Sequence[int]] | None:
+    """The messages of lines that have one of one line each, and in which line each stood."""
+    messages = _messages(lines)
+    if messages is None:
+        return None
+    text = "\n".join([*messages, ""]).encode("utf-8", "replace")
+    count = Feeds(lines).all + (not lines.endswith(b"\n"))
+    if not len(messages) == count == Feeds(text).all or b"\r" in text:
+        return None
+    return text, range(count)
+
+
+def _each_message(text: bytes) -> tuple[bytes, Sequence[int]]:
+    """The same for any lines: messages may have several lines, or none of them any object."""
+    lines: list[bytes] = []
+    origins: list[int] = []
+    for index, raw in enumerate(text.removesuffix(b"\n").split(b"\n")):
+        parts = message_in(raw).split(b"\n")
+        lines += parts
+        origins += [index] * len(parts)
+    return b"\n".join([*lines, b""]), origins
+
+
+def _messages(lines: bytes) -> list[str] | None:
+    """The messages of many lines at once; None where they must be looked at one by one.
+
+    That is so where a line is no object or holds no text for a message. A number between the lines
+    keeps an object from going on in the next one.
+    """
+    try:
+        values = orjson.loads(b"[%b]" % lines.removesuffix(b"\n").replace(b"\n", b",0,"))
+        found = values[::2]
+        if len(values) != 2 * len(found) - 1 or any(values[1::2]):
+            return None
+        name = next(name for name in _MESSAGE if found[0].get(name) is not None)
+        before = _MESSAGE[: _MESSAGE.index(name)]
+        if before and any(other in one for one in found for other in before):
+            return None
+        return [one[name].rstrip("\r\n") for one in found]
+    except (orjson.JSONDecodeError, LookupError, TypeError, AttributeError, StopIteration):
+        return None
 
 
 def _object(line: bytes) -> Mapping[str, object] | None:
@@ -49,7 +106,11 @@ def _object(line: bytes) -> Mapping[str, object] | None:
 
 
 def _first(found: Mapping[str, object], names: tuple[str, ...]) -> object:
-    return next((found[name] for name in names if found.get(name) is not None), None)
+    for name in names:
+        value = found.get(name)
+        if value is not None:
+            return value
+    return None
 
 
 def _head(found: Mapping[str, object]) -> Head:

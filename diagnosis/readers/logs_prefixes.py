@@ -8,21 +8,30 @@ from diagnosis.readers.logs_times import Stamp
 
 
 class Draft:
-    """What the prefixes peeled off so far have told (see `logs_heads.Head`)."""
+    """What the prefixes peeled off so far have told (see `logs_heads.Head`).
+
+    `host_at`, `outer_at`, `rank_at` and `task_at` are where in the line it stands; `varies` says
+    that what was told hangs on more of the prefix than that.
+    """
 
     __slots__ = (
         "default_group",
         "group_rank",
         "host",
+        "host_at",
         "local_rank",
+        "outer_at",
         "outer_host",
         "pid",
         "prefixes",
         "program",
         "rank",
+        "rank_at",
         "stamp",
         "stamp_text",
         "task",
+        "task_at",
+        "varies",
     )
 
     def __init__(self) -> None:
@@ -38,6 +47,11 @@ class Draft:
         self.task: int | None = None
         self.pid: int | None = None
         self.program: str | None = None
+        self.host_at: tuple[int, int] | None = None
+        self.outer_at: tuple[int, int] | None = None
+        self.rank_at: tuple[int, int] | None = None
+        self.task_at: tuple[int, int] | None = None
+        self.varies = False
 
 
 #: Takes what a prefix tells; False when it is none after all.
@@ -63,7 +77,7 @@ _NOT_HOSTS = re.compile(
 
 
 def _rank(found: re.Match[str], draft: Draft) -> bool:
-    draft.rank = int(found[1])
+    draft.rank, draft.rank_at = int(found[1]), found.span(1)
     return True
 
 
@@ -86,6 +100,7 @@ def _c10d(found: re.Match[str], draft: Draft) -> bool:
 
 def _nccl(found: re.Match[str], draft: Draft) -> bool:
     draft.host, draft.pid = found["host"], int(found["pid"])
+    draft.host_at = found.span("host")
     return True
 
 
@@ -97,6 +112,7 @@ def _syslog(found: re.Match[str], draft: Draft) -> bool:
     if _ISO_STAMP.match(draft.stamp_text) and not (_looks_like_host(host) or "-" in host):
         return False
     draft.host, draft.program = host, found["program"]
+    draft.host_at = found.span("host")
     return True
 
 
@@ -105,7 +121,7 @@ def _ray(found: re.Match[str], draft: Draft) -> bool:
     if found["pid"]:
         draft.pid = int(found["pid"])
     if found["ip"]:
-        draft.outer_host = found["ip"]
+        draft.outer_host, draft.outer_at = found["ip"], found.span("ip")
     return True
 
 
@@ -113,7 +129,7 @@ def _collector(found: re.Match[str], draft: Draft) -> bool:
     host = found["host"]
     if draft.prefixes or _NOT_HOSTS.match(host) or not _looks_like_host(host):
         return False
-    draft.outer_host = host
+    draft.outer_host, draft.outer_at = host, found.span("host")
     return True
 
 
@@ -122,18 +138,19 @@ def _runner(found: re.Match[str], draft: Draft) -> bool:
     if draft.prefixes:
         return False
     names = [part for part in found["name"].split(".") if _looks_like_host(part)]
-    draft.outer_host = names[-1] if names else None
+    draft.outer_host, draft.varies = (names[-1] if names else None), True
     return True
 
 
 def _task(found: re.Match[str], draft: Draft) -> bool:
     if draft.prefixes:
         return False
-    draft.task = int(found[1])
+    draft.task, draft.task_at = int(found[1]), found.span(1)
     return True
 
 
 def _fields(found: re.Match[str], draft: Draft) -> bool:
+    draft.varies = True
     for name, value in _FIELD.findall(found[0]):
         if name in {"node", "host"}:
             draft.outer_host = value

@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from diagnosis.readers.logs_blocks import Block, Line
+from diagnosis.readers.logs_blocks import Block
 from diagnosis.readers.logs_heads import Head
-from diagnosis.readers.logs_times import Clock, Stamp
+from diagnosis.readers.logs_lines import Line
+from diagnosis.readers.logs_times import Clock, Stamp, may_hold_stamp
 
 #: How far a record reaches from one of its lines, in lines, and how long its text may get.
 MAX_RECORD_LINES = 120
@@ -20,6 +21,11 @@ HEADLESS_LINES = 16
 TIME_LOOK_BACK = 200
 
 TRACEBACK = "Traceback (most recent call last)"
+_TRACEBACK_BYTES = TRACEBACK.encode()
+#: Bytes that the lines in a record's reach seldom fill: a traceback is looked for there first.
+_NEAR_BYTES = 1 << 14
+#: Bytes at the start of a stamped line that lines of the same day share in most grammars.
+_SAME_DAY = 6
 _EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit)\b")
 _STARTS_ANEW = (TRACEBACK, "During handling of the above", "The above exception was")
 
@@ -46,19 +52,25 @@ class Record:
     inherited: bool = False
 
 
-def span_at(block: Block, index: int) -> list[int]:
-    """Indices of the lines of the record that holds line `index`, ascending.
+def span_at(block: Block, start: int) -> list[int]:
+    """Starts of the lines of the record that holds the line at byte `start`, ascending.
 
     Lines that another process wrote in between are left out; a line without any prefix belongs to
     the line right before it.
     """
-    first = _first_line(block, index)
-    owner = block.line(first)
+    first = _first_line(block, start)
+    owner = block.line_at(first)
     span, adjacent = [first], True
     in_traceback = _begins_traceback(owner) or _is_indented(owner)
     reach = MAX_RECORD_LINES if _begins_traceback(owner) else 2 * HEADLESS_LINES
-    for later in range(first + 1, min(len(block), first + reach)):
-        line = block.line(later)
+    needle = _named_by(owner.head)
+    for later in block.starts_after(first, reach - 1):
+        if _is_plainly_others(block, later, owner, needle):
+            if not in_traceback:
+                break
+            adjacent = False
+            continue
+        line = block.line_at(later)
         if line.head.prefixes and owner.head.prefixes and not _same_source(owner.head, line.head):
             if not in_traceback:
                 break
@@ -72,7 +84,15 @@ def span_at(block: Block, index: int) -> list[int]:
         adjacent = True
         if in_traceback and not _is_indented(line) and not _is_wrapped(owner, line):
             in_traceback = False
-    return span if index in span else [index]
+    return span if start in span else [start]
+
+
+def _is_plainly_others(block: Block, start: int, owner: Line, needle: bytes) -> bool:
+    """Is it stamped like the owner's line, without naming its process? Told without parsing it."""
+    if owner.head.stamp is None or block.around is not None:
+        return False
+    raw = block.bytes_at(start)
+    return raw.startswith(owner.data[:_SAME_DAY]) and needle not in raw
 
 
 def _is_wrapped(owner: Line, line: Line) -> bool:
@@ -92,42 +112,59 @@ def _goes_on(owner: Line, line: Line, *, in_traceback: bool) -> bool:
     return bool(owner.head.prefixes) and not _is_kernel(owner.head)
 
 
-def _first_line(block: Block, index: int) -> int:
-    return (_first_headed if block.line(index).head.prefixes else _first_bare)(block, index)
+def _first_line(block: Block, start: int) -> int:
+    return (_first_headed if block.line_at(start).head.prefixes else _first_bare)(block, start)
 
 
-def _first_headed(block: Block, index: int) -> int:
+def _first_headed(block: Block, begin: int) -> int:
     """Back through the lines of the same process, to the traceback or indented block they end."""
-    line, start = block.line(index), index
+    line, start = block.line_at(begin), begin
     if not _is_indented(line) and not _EXCEPTION.match(line.message):
-        return index
-    reach = MAX_RECORD_LINES if _has_traceback_before(block, index) else HEADLESS_LINES
-    for earlier in range(index - 1, max(-1, index - reach), -1):
-        other = block.line(earlier)
+        return begin
+    reach = MAX_RECORD_LINES if _has_traceback_before(block, begin) else HEADLESS_LINES
+    needle = _named_by(line.head)
+    for earlier in block.starts_before(begin, reach - 1):
+        if not _may_name(block, earlier, needle):
+            continue
+        other = block.line_at(earlier)
         if not other.head.prefixes or not _same_source(line.head, other.head):
             continue
         if _begins_traceback(other):
             return earlier
         if not _is_indented(other):
-            return earlier if _is_indented(block.line(start)) else start
+            return earlier if _is_indented(block.line_at(start)) else start
         start = earlier
     return start
 
 
-def _has_traceback_before(block: Block, index: int) -> bool:
+def _named_by(head: Head) -> bytes:
+    """What every line of the same process must hold; empty where nothing is sure."""
+    return (head.host or "" if head.rank is None else str(head.rank)).encode()
+
+
+def _may_name(block: Block, start: int, needle: bytes) -> bool:
+    return block.around is not None or needle in block.bytes_at(start)
+
+
+def _has_traceback_before(block: Block, start: int) -> bool:
     """Does a traceback begin somewhere in reach? Most lines are told so without looking closer."""
-    reach = int(block.starts[max(0, index - MAX_RECORD_LINES)])
-    return block.text.find(TRACEBACK.encode(), reach, int(block.starts[index])) >= 0
+    text, low = block.text, max(0, start - _NEAR_BYTES)
+    at = text.rfind(_TRACEBACK_BYTES, low, start)
+    if at < 0 and low and text.count(b"\n", low, start) <= MAX_RECORD_LINES:
+        furthest = min(block.starts_before(start, MAX_RECORD_LINES), default=start)
+        at = text.rfind(_TRACEBACK_BYTES, furthest, start)
+    return at >= 0 and text.count(b"\n", at, start) <= MAX_RECORD_LINES
 
 
-def _first_bare(block: Block, index: int) -> int:
+def _first_bare(block: Block, begin: int) -> int:
     """Back to the line with a prefix that this one goes on with, or to its traceback."""
-    if block.line(index).message.startswith(_STARTS_ANEW):
-        return index
-    frames_from = index
+    line = block.line_at(begin)
+    if line.message.startswith(_STARTS_ANEW):
+        return begin
+    frames_from = begin
     only_frames = True
-    for earlier in range(index - 1, max(-1, index - MAX_RECORD_LINES), -1):
-        other = block.line(earlier)
+    for earlier in block.starts_before(begin, MAX_RECORD_LINES - 1):
+        other = block.line_at(earlier)
         if not other.message.strip():
             break
         if _begins_traceback(other):
@@ -135,9 +172,8 @@ def _first_bare(block: Block, index: int) -> int:
         if other.message.startswith(_STARTS_ANEW):
             break
         if other.head.prefixes:
-            indented = _is_indented(block.line(index))
-            owned = indented or not _is_kernel(other.head)
-            return _first_headed(block, earlier) if owned else index
+            owned = _is_indented(line) or not _is_kernel(other.head)
+            return _first_headed(block, earlier) if owned else begin
         only_frames = only_frames and _is_indented(other)
         if only_frames:
             frames_from = earlier
@@ -167,19 +203,19 @@ def _is_kernel(head: Head) -> bool:
 
 
 def record_of(file: str, block: Block, span: list[int], known: Stamp | None = None) -> Record:
-    """The record of these lines. `known`: the last stamp before the block, to inherit."""
-    lines = [block.line(index) for index in span]
-    first = span[0]
+    """The record of the lines that start at `span`. `known`: the last stamp before the block."""
+    lines = [block.line_at(start) for start in span]
     text = "\n".join([lines[0].text, *(line.message for line in lines[1:])])
     stamp = next((line.head.stamp for line in lines if line.head.stamp), None)
     inherited = stamp is None
     if stamp is None:
-        stamp = stamp_before(block, first) or known
+        stamp = nearest_stamp(block, span[0]) or known
+    number = block.number_at(span[0])
     return Record(
         file=file,
-        line=block.number(first),
-        offset=block.offset(first),
-        lines=block.number(span[-1]) - block.number(first) + 1,
+        line=number,
+        offset=block.offset_at(span[0]),
+        lines=block.number_at(span[-1]) - number + 1,
         text=text[:MAX_RECORD_CHARS],
         head=lines[0].head,
         time=stamp.time if stamp else None,
@@ -188,26 +224,29 @@ def record_of(file: str, block: Block, span: list[int], known: Stamp | None = No
     )
 
 
-def stamp_before(block: Block, index: int) -> Stamp | None:
-    """The nearest stamp of an earlier line of the block."""
-    for earlier in range(index - 1, max(-1, index - TIME_LOOK_BACK), -1):
-        stamp = block.line(earlier).head.stamp
-        if stamp is not None:
-            return stamp
+def nearest_stamp(block: Block, position: int) -> Stamp | None:
+    """The nearest stamp of the lines of the block that begin before a byte of its text."""
+    end = position
+    for start in block.starts_before(position, TIME_LOOK_BACK):
+        if block.around is not None or may_hold_stamp(block.text, start, end):
+            stamp = block.line_at(start).head.stamp
+            if stamp is not None:
+                return stamp
+        end = start
     return None
 
 
 def records_in(file: str, block: Block, known: Stamp | None = None) -> Iterator[Record]:
     """All records of a block, in order of their first lines; every line is in exactly one."""
     taken: set[int] = set()
-    for index in range(len(block)):
-        if index in taken:
+    for start in block.starts.tolist() if block.text else ():
+        if start in taken:
             continue
-        span = [one for one in _span_from(block, index) if one not in taken]
+        span = [one for one in _span_from(block, start) if one not in taken]
         taken.update(span)
         yield record_of(file, block, span, known)
 
 
-def _span_from(block: Block, index: int) -> list[int]:
-    span = span_at(block, index)
-    return span if span[0] == index else [index]
+def _span_from(block: Block, start: int) -> list[int]:
+    span = span_at(block, start)
+    return span if span[0] == start else [start]

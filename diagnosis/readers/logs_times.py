@@ -166,6 +166,15 @@ _GRAMMARS: tuple[_Grammar, ...] = tuple(
 )
 
 
+#: What every grammar's stamp holds somewhere: a clock, an uptime in brackets or epoch seconds.
+_IN_EVERY_STAMP = re.compile(rb"\d\d:\d\d|\[\s*\d+\.\d{3}|1[5-9]\d{8}\.\d")
+
+
+def may_hold_stamp(data: bytes, start: int, end: int) -> bool:
+    """May there be a timestamp between these bytes? Some times quicker than looking for one."""
+    return _IN_EVERY_STAMP.search(data, start, end) is not None
+
+
 @lru_cache(maxsize=4096)
 def _grammars_for(two: str) -> tuple[_Grammar, ...]:
     return tuple(grammar for grammar in _GRAMMARS if grammar.begins.match(two))

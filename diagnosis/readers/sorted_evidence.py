@@ -1,6 +1,6 @@
 """Evidence sorted by what it holds; the small structured files are read at once."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -11,7 +11,7 @@ from diagnosis.core.pings import Probe
 from diagnosis.core.placement import Placement
 from diagnosis.core.topology import Topology
 from diagnosis.core.words import EvidenceKind
-from diagnosis.readers.compression import decompressed
+from diagnosis.readers.compression import decompressed, is_cut_off
 from diagnosis.readers.configuration import read_snapshot, tells_faults
 from diagnosis.readers.errors import UnreadableEvidence
 from diagnosis.readers.kinds import HEAD_BYTES, kind_of, why_unknown
@@ -21,6 +21,9 @@ from diagnosis.readers.topology import read_topology
 
 #: A placement or topology larger than this (bytes) is refused: 16,384 ranks take about 3 MB.
 MAX_BYTES = 64 * 1024**2
+
+#: What is said of a compressed file whose end is missing.
+CUT_OFF = "cut off: the end of the compressed file is missing; what comes before it was read"
 
 Read = TypeVar("Read")
 Plan = TypeVar("Plan", Placement, Topology)
@@ -36,6 +39,7 @@ class SortedEvidence:
     logs: tuple[Evidence, ...]
     dumps: tuple[Evidence, ...]
     counters: tuple[Evidence, ...]
+    metrics: tuple[Evidence, ...]
     placement: Placement
     topology: Topology
     probes: tuple[Probe, ...]
@@ -61,12 +65,21 @@ def sort_by_kind(evidence: Iterable[Evidence]) -> SortedEvidence:
         logs=tuple(sorted(logs, key=lambda item: item.name)),
         dumps=tuple(by_kind.get(EvidenceKind.FLIGHT_RECORDER, [])),
         counters=tuple(by_kind.get(EvidenceKind.COUNTERS, [])),
+        metrics=tuple(by_kind.get(EvidenceKind.METRICS, [])),
         placement=placement,
         topology=topology,
         probes=tuple(probe for matrix in matrices for probe in matrix),
         snapshots=tuple(snapshots),
         skipped=(*skipped, *no_placement, *no_topology, *no_matrices, *no_snapshots),
     )
+
+
+def cut_off(given: SortedEvidence, unusable: Collection[Skipped]) -> Iterator[Skipped]:
+    """The compressed files that were used as far as they go; asked once they have been read."""
+    known = {item.file for item in unusable}
+    for item in (*given.logs, *given.dumps, *given.counters, *given.metrics):
+        if is_cut_off(item) and item.name not in known:
+            yield Skipped(item.name, CUT_OFF)
 
 
 def _by_kind(

@@ -8,6 +8,8 @@ import orjson
 from diagnosis.core.diagnosis import Diagnosis, Finding, Suspect
 from diagnosis.core.target import Target
 from diagnosis.readers.origin import Origin
+from diagnosis.readers.sorted_evidence import CUT_OFF
+from diagnosis.services.faults import faults_in, seats_in
 from incidents import models
 from incidents.choices import ParseStatus
 from incidents.services.results import (
@@ -52,6 +54,8 @@ def result_from(
         trace=answer.trace,
         skipped=[item.to_dict() for item in answer.skipped],
         readings=_readings(answer, records, kinds, origins),
+        seats=seats_in(answer),
+        faults=faults_in(answer, fault_codes),
     )
 
 
@@ -87,7 +91,7 @@ def _readings(
         origin = origins.get(name, Origin())
         reading = ReadingData(
             evidence_id=record.pk,
-            status=ParseStatus.SKIPPED if name in unread else ParseStatus.PARSED,
+            status=_status(unread.get(name, "")),
             reason=unread.get(name, ""),
             kind=kinds.get(name, ""),
             host=origin.host or "",
@@ -95,6 +99,11 @@ def _readings(
         )
         found.append(reading)
     return found
+
+
+def _status(reason: str) -> ParseStatus:
+    """A file that was cut off was read as far as it goes."""
+    return ParseStatus.PARSED if reason in {"", CUT_OFF} else ParseStatus.SKIPPED
 
 
 def _share(value: float) -> float:

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 
+from diagnosis.models import CheckRun
+from diagnosis.services import demo_checks
 from diagnosis.simulator.scenarios import simulate
 from diagnosis.simulator.simulation import Simulation
 from incidents.choices import IncidentKind, JobState, Severity, Source
@@ -22,6 +24,8 @@ from incidents.services.jobs import (
 )
 
 CLUSTER = "demo"
+#: What incidents of the demo say they come from: their pages are shown with a guide.
+SOURCE = "demo"
 HOSTS = 4
 
 
@@ -70,11 +74,36 @@ STORIES = (
         age=timedelta(minutes=41),
         seed=5,
     ),
+    Story(
+        job="moe-ablation-3",
+        owner="foundation-models",
+        title="moe-ablation-3 is slow",
+        scenario="slow_rank",
+        kind=IncidentKind.DEGRADATION,
+        severity=Severity.MEDIUM,
+        age=timedelta(hours=1, minutes=5),
+        seed=5,
+    ),
+    Story(
+        job="speech-large",
+        owner="audio",
+        title="speech-large crashed",
+        scenario="storage_stale_handle",
+        kind=IncidentKind.CRASH,
+        severity=Severity.HIGH,
+        age=timedelta(hours=2, minutes=20),
+        seed=5,
+    ),
 )
 
 
+def is_told() -> bool:
+    """Whether the demo's incidents are there already."""
+    return Incident.objects.filter(source=SOURCE).exists()
+
+
 def fill(*, now: datetime) -> Iterator[Incident]:
-    """Tell every story, yielding each incident when its diagnosis is requested.
+    """Tell every story, yielding each incident when its diagnosis is requested; then check hosts.
 
     Running it again starts further attempts of the same jobs, as a scheduler would.
     """
@@ -88,7 +117,7 @@ def fill(*, now: datetime) -> Iterator[Incident]:
             title=story.title,
             kind=story.kind,
             severity=story.severity,
-            source="demo",
+            source=SOURCE,
             attempt=attempt,
             onset_at=datetime.fromtimestamp(onset, UTC) if onset else None,
         )
@@ -99,6 +128,8 @@ def fill(*, now: datetime) -> Iterator[Incident]:
             ended = datetime.fromtimestamp(onset, UTC) if onset else now
             end_attempt(actor=actor, attempt=attempt, outcome=JobState.FAILED, ended_at=ended)
         yield incident
+    if not CheckRun.objects.filter(cluster__name=CLUSTER).exists():
+        demo_checks.fill(CLUSTER)
 
 
 def _simulated(story: Story, now: datetime) -> Simulation:

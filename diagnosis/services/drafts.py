@@ -6,22 +6,17 @@ from django.db import transaction
 
 from diagnosis.models import DraftState, TaxonomyDraft, TaxonomyVersion
 from diagnosis.services import taxonomy
+from diagnosis.services.draft_rows import DraftRefused, changed, for_change
 from diagnosis.services.exchange import preview
 from diagnosis.services.rule_changes import check_row, reason_given, write_rows
 from diagnosis.services.rulebook import Row, stored_rulebook
+from diagnosis.services.site_drafts import site_conflicts, with_site_changes, write_site_changes
 from diagnosis.taxonomy.changes import RowChange, compare
 from diagnosis.taxonomy.rows import FAULT_FIELDS, TaxonomyError, fault_code
 from diagnosis.taxonomy.rulebook import Rulebook
-from incidents.exceptions import RecordsError, StaleVersion
 from incidents.models import User
 from incidents.roles import Actor, Capability
 from incidents.services.events import record
-
-
-class DraftRefused(RecordsError):  # noqa: N818 - it names what happened
-    """A draft that cannot be changed or published as it is; the message says why."""
-
-    code = "draft-refused"
 
 
 def open_draft_of(author: User) -> TaxonomyDraft | None:
@@ -51,7 +46,7 @@ def put(
     Raises `TaxonomyError` for a row that could not be stored, `DraftRefused` for a closed draft
     and for a code that is taken, and `StaleVersion` where the draft was changed meanwhile.
     """
-    locked = _for_change(actor, draft, expected_revision)
+    locked = for_change(actor, draft, expected_revision)
     now = _by_code(stored_rulebook().signatures)
     drafted = _by_code(_drafted(locked, now.values()))
     changes = dict(locked.changes)
@@ -63,7 +58,8 @@ def put(
         shared = {name: (plain or {}).get(name) for name in FAULT_FIELDS}
         full = {**drafted[sibling], **shared}
         _note(changes, sibling, now.get(sibling), check_row(full, "signature"))
-    return _changed(locked, changes)
+    locked.changes = changes
+    return changed(locked)
 
 
 @transaction.atomic
@@ -74,12 +70,13 @@ def put_file(
 
     Raises `ImportRefused` as an import does; what the file says of single clusters stays out.
     """
-    locked = _for_change(actor, draft, None)
+    locked = for_change(actor, draft, None)
     seen = preview(content, remove_missing=remove_missing)
     changes = dict(locked.changes)
     for change in seen.changes.get("signatures", ()):
         _note(changes, change.name, change.before, change.after)
-    return _changed(locked, changes)
+    locked.changes = changes
+    return changed(locked)
 
 
 @transaction.atomic
@@ -87,14 +84,15 @@ def take_back(
     *, actor: Actor, draft: TaxonomyDraft, code: str, expected_revision: int | None = None
 ) -> TaxonomyDraft:
     """Leaves a signature as it is."""
-    locked = _for_change(actor, draft, expected_revision)
-    return _changed(locked, {key: one for key, one in locked.changes.items() if key != code})
+    locked = for_change(actor, draft, expected_revision)
+    locked.changes = {key: one for key, one in locked.changes.items() if key != code}
+    return changed(locked)
 
 
 @transaction.atomic
 def discard(*, actor: Actor, draft: TaxonomyDraft) -> None:
     """Ends a draft without a trace in the rules."""
-    locked = _for_change(actor, draft, None)
+    locked = for_change(actor, draft, None)
     locked.state = DraftState.DISCARDED
     locked.save(update_fields=["state", "updated_at"])
 
@@ -106,9 +104,9 @@ def publish(*, actor: Actor, draft: TaxonomyDraft, why: str, revision: int) -> T
     Raises `DraftRefused` where nothing is changed or a signature was changed elsewhere since the
     draft took it up, and `StaleVersion` where the draft is no longer the one that was looked at.
     """
-    locked = _for_change(actor, draft, revision)
+    locked = for_change(actor, draft, revision)
     reason = reason_given(why)
-    clashes = conflicts(locked)
+    clashes = [*conflicts(locked), *site_conflicts(locked)]
     if clashes:
         raise DraftRefused(
             f"Changed elsewhere since this draft took it up: {', '.join(clashes)}. "
@@ -117,6 +115,7 @@ def publish(*, actor: Actor, draft: TaxonomyDraft, why: str, revision: int) -> T
     try:
         rulebook_with(locked).check()
         write_rows({code: change["after"] for code, change in locked.changes.items()})
+        write_site_changes(locked.site_changes)
     except TaxonomyError as error:
         raise DraftRefused(str(error)) from error
     version = taxonomy.record_version(actor=actor, why=reason)
@@ -144,10 +143,11 @@ def conflicts(draft: TaxonomyDraft) -> Sequence[str]:
 def rulebook_with(draft: TaxonomyDraft | None) -> Rulebook:
     """The rulebook as it would be with the draft's changes."""
     book = stored_rulebook()
-    if draft is None or not draft.changes:
+    if draft is None or draft.is_empty:
         return book
     rows = _drafted(draft, book.signatures)
-    return Rulebook(rows, book.overrides, book.ignore_rules, book.maintenance)
+    drafted = Rulebook(rows, book.overrides, book.ignore_rules, book.maintenance)
+    return with_site_changes(drafted, draft.site_changes)
 
 
 def changes_in(draft: TaxonomyDraft) -> Sequence[RowChange]:
@@ -190,20 +190,3 @@ def _note(changes: dict[str, object], code: str, before: Row | None, after: Row 
         changes.pop(code, None)
     else:
         changes[code] = {"before": before, "after": after}
-
-
-def _for_change(actor: Actor, draft: TaxonomyDraft, expected_revision: int | None) -> TaxonomyDraft:
-    actor.require(Capability.EDIT_TAXONOMY)
-    locked = TaxonomyDraft.objects.select_for_update().get(pk=draft.pk)
-    if not locked.is_open:
-        raise DraftRefused(f"This draft is {locked.get_state_display().lower()}.")
-    if expected_revision is not None and expected_revision != locked.revision:
-        raise StaleVersion(expected=expected_revision, current=locked.revision)
-    return locked
-
-
-def _changed(draft: TaxonomyDraft, changes: Mapping[str, object]) -> TaxonomyDraft:
-    draft.changes = dict(changes)
-    draft.revision += 1
-    draft.save(update_fields=["changes", "revision", "updated_at"])
-    return draft

@@ -6,6 +6,7 @@ from typing import Any
 
 from diagnosis.core.evidence import Evidence
 from diagnosis.core.placement import Placement, RankPlace
+from diagnosis.core.topology import HostWiring, Topology
 from diagnosis.core.words import EvidenceKind
 from incidents import models, selectors, storage
 
@@ -37,6 +38,14 @@ def placement_of_attempt(attempt: models.Attempt) -> Placement:
     """Where the ranks of an attempt run; empty where that was not registered."""
     rows = selectors.placement_of(attempt).values_list(*_PLACE)
     return Placement.of(_as_place(*row) for row in rows)
+
+
+def topology_of(cluster: models.Cluster) -> Topology:
+    """Where the cluster's hosts hang in its network, as far as that is registered."""
+    wired = cluster.hosts.exclude(pod="", tor="").values_list("name", "pod", "tor")
+    return Topology(
+        tuple(HostWiring(name, pod or None, (tor,) if tor else ()) for name, pod, tor in wired)
+    )
 
 
 def _as_evidence(record: models.Evidence, name: str) -> Evidence:

@@ -13,6 +13,7 @@ from diagnosis.degradation.catalogue import (
 )
 from diagnosis.degradation.catalogue import MetricDefinition as Definition
 from diagnosis.models import MetricDefinition
+from diagnosis.services.metric_versions import record_version
 from diagnosis.sources.labels import EntityKind
 from diagnosis.sources.queries import MetricQuery, StoredSeries, shipped_queries
 from incidents.roles import Actor, Capability
@@ -66,6 +67,7 @@ def load_shipped(*, actor: Actor) -> Loaded:
     if new or updated:
         text = f"Shipped metrics loaded: {len(new)} added, {updated} updated, {kept} of your own"
         record(actor=actor, verb="metrics.loaded", text=text)
+        record_version(actor=actor, why=text, catalogue=current().catalogue)
     return Loaded(added=len(new), updated=updated, kept=kept)
 
 

@@ -1,13 +1,14 @@
 """Progress of jobs that report none themselves: NCCL's RAS service is asked, where it is set up."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.conf import settings
 
-from diagnosis.collectives.counters import as_batch
-from diagnosis.core.collectives import NOT_KNOWN
+from diagnosis.collectives.counters import as_batch, asked_progress
+from diagnosis.collectives.second_views import GIVEN_UP, AskedProgress
+from diagnosis.core.collectives import NOT_KNOWN, CollectiveProgress
 from diagnosis.core.live_progress import LiveProgress
 from diagnosis.core.placement import Placement
 from diagnosis.models import SourceKind
@@ -15,7 +16,7 @@ from diagnosis.services import metric_sources
 from diagnosis.services.progress import take_polled
 from diagnosis.sources.errors import SourceError
 from diagnosis.sources.nccl_ras import RasAnswer, poll_first
-from diagnosis.sources.ras_progress import progress_of
+from diagnosis.sources.ras_progress import lost_ranks, progress_of
 from diagnosis.sources.retry import Budget
 from incidents.models import Attempt
 
@@ -27,10 +28,15 @@ Poll = Callable[[tuple[str, ...], int], RasAnswer]
 
 @dataclass(frozen=True, slots=True)
 class Polled:
-    """What is known of an attempt after asking, and what is weak about it; empty where nothing."""
+    """What is known of an attempt after asking, and what is weak about it; empty where nothing.
+
+    `asked` is RAS's own view where it answered; its `progress` is left out where `live` is made
+    of it already.
+    """
 
     live: LiveProgress | None
     note: str = ""
+    asked: AskedProgress | None = None
 
 
 def ask_ras(hosts: tuple[str, ...], port: int) -> RasAnswer:
@@ -50,24 +56,62 @@ def poll(
 
     The service comes and goes with its job: what fails is a note on this job alone.
     """
-    source = metric_sources.source_for(attempt.job.cluster, SourceKind.NCCL_RAS)
-    if (
-        source is None
-        or not placement
-        or _reports(live, now.timestamp() - settings.WATCH_FRESH_SECONDS)
-    ):
+    if _reports(live, now.timestamp() - settings.WATCH_FRESH_SECONDS):
         return Polled(live)
-    try:
-        answer = ask(placement.hosts[:HOSTS], int(source.url))
-    except SourceError as error:
-        return Polled(live, f"NCCL RAS: {error}")
-    if answer.status is None:
+    answer = _answer(attempt, placement, ask)
+    if answer is None or isinstance(answer, str):
+        return Polled(live, answer or "")
+    if answer.as_text:
         return Polled(live, "NCCL RAS counts all ranks from NCCL 2.28.7 on; this one is older")
-    progress = progress_of(answer.status, placement, source.aliases)
+    progress = answer.progress
     batch = as_batch(progress, now.timestamp())
     if not len(batch.ranks):
         return Polled(live, "NCCL RAS names no rank of this job")
-    return Polled(take_polled(attempt=attempt, batch=batch, now=now), "; ".join(progress.notes))
+    live = take_polled(attempt=attempt, batch=batch, now=now)
+    return Polled(live, "; ".join(progress.notes), AskedProgress(None, answer.ended))
+
+
+def ask_beside(
+    attempt: Attempt,
+    placement: Placement,
+    polled: Polled,
+    *,
+    ask: Poll = ask_ras,
+) -> Polled:
+    """The same with RAS's view of a job whose own reports stand still, where it is set up."""
+    if polled.asked is not None or polled.note:
+        return polled
+    answer = _answer(attempt, placement, ask)
+    if answer is None or isinstance(answer, str):
+        return Polled(polled.live, answer or "")
+    progress = asked_progress(answer.progress)
+    return Polled(polled.live, "; ".join(progress.notes), AskedProgress(progress, answer.ended))
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """RAS's answer in the job's ranks; `as_text` tells differences only (before NCCL 2.28.7)."""
+
+    progress: CollectiveProgress
+    ended: Mapping[int, str]
+    as_text: bool
+
+
+def _answer(attempt: Attempt, placement: Placement, ask: Poll) -> _Answer | str | None:
+    """The answer, why there is none, or None where nobody is to be asked."""
+    source = metric_sources.source_for(attempt.job.cluster, SourceKind.NCCL_RAS)
+    if source is None or not placement:
+        return None
+    try:
+        answer = ask(placement.hosts[:HOSTS], int(source.url))
+    except SourceError as error:
+        return f"NCCL RAS: {error}"
+    lost = lost_ranks(answer.status, placement, source.aliases)
+    return _Answer(
+        progress=progress_of(answer.status, placement, source.aliases),
+        ended={rank: GIVEN_UP for rank, dead in lost.items() if dead},
+        as_text=answer.as_text,
+    )
 
 
 def _reports(live: LiveProgress | None, since: float) -> bool:

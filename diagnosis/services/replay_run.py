@@ -11,11 +11,13 @@ from functools import lru_cache
 from diagnosis.engine import diagnose
 from diagnosis.models import Replay, ReplayDifference
 from diagnosis.services import replays
-from diagnosis.services.evidence import evidence_of, placement_of
+from diagnosis.services.evidence import evidence_of, placement_of, topology_of
 from diagnosis.services.heartbeat import kept_alive
+from diagnosis.services.history import history_for
 from diagnosis.services.outlines import Outline, alarm, difference, outline
 from diagnosis.services.rulebook import rulebook_of
 from diagnosis.services.run import Engine, suppression_for
+from diagnosis.services.site_drafts import with_site_changes
 from diagnosis.taxonomy.rulebook import ClusterRules, Rulebook
 from incidents.exceptions import LeaseLost
 from incidents.models import Incident
@@ -68,7 +70,7 @@ def _judge_incidents(pk: int, owner: str, engine: Engine, until: float) -> bool:
 
 @lru_cache(maxsize=2)
 def rulebooks(pk: int, _queued_at: datetime) -> tuple[Rulebook, Rulebook]:
-    """The rules before and after. What single clusters do differently is the same in both.
+    """The rules before and after.
 
     Kept for the next slice: a replay's rules don't change, and compiling them takes a second. The
     time of the request tells replays apart where a database gives a key out again.
@@ -81,7 +83,8 @@ def rulebooks(pk: int, _queued_at: datetime) -> tuple[Rulebook, Rulebook]:
         if change["after"] is not None:
             rows[code] = change["after"]
     ordered = [rows[code] for code in sorted(rows)]
-    return before, Rulebook(ordered, before.overrides, before.ignore_rules, before.maintenance)
+    after = Rulebook(ordered, before.overrides, before.ignore_rules, before.maintenance)
+    return before, with_site_changes(after, replay.site_changes)
 
 
 def _judged(
@@ -117,8 +120,10 @@ def _answer(incident: Incident, rules: ClusterRules, engine: Engine) -> Outline:
     answer = engine(
         [evidence for _, evidence in evidence_of(incident).values()],
         placement=placement_of(incident),
+        topology=topology_of(incident.cluster),
         taxonomy=rules.taxonomy,
         suppression=suppression_for(incident, rules.suppression),
+        history=history_for(incident, rules.taxonomy),
         now=incident.opened_at.timestamp(),
     )
     return outline(answer)

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from diagnosis.models import Replay, ReplayDifference, ReplayState, TaxonomyDraft, TaxonomyVersion
 from diagnosis.services import taxonomy
-from diagnosis.services.drafts import DraftRefused
+from diagnosis.services.draft_rows import DraftRefused
 from incidents.exceptions import InvalidInput, LeaseLost
 from incidents.models import Evidence, Incident
 from incidents.roles import Actor, Capability
@@ -42,7 +42,7 @@ def request_replay(*, actor: Actor, draft: TaxonomyDraft, days: int) -> Replay:
     if not 1 <= days <= MAX_DAYS:
         raise InvalidInput(f"Give a number of days from 1 to {MAX_DAYS}.", field="days")
     locked = TaxonomyDraft.objects.select_for_update().get(pk=draft.pk)
-    if not locked.changes or not locked.is_open:
+    if locked.is_empty or not locked.is_open:
         raise DraftRefused("The draft changes nothing that could be replayed.")
     for older in locked.replays.filter(state__in=_UNFINISHED):
         cancel(actor=actor, replay=older)
@@ -52,6 +52,7 @@ def request_replay(*, actor: Actor, draft: TaxonomyDraft, days: int) -> Replay:
         draft_revision=locked.revision,
         base=_base(actor),
         changes=locked.changes,
+        site_changes=locked.site_changes,
         days=days,
         since=since,
         requested_by=actor.label,
@@ -60,7 +61,7 @@ def request_replay(*, actor: Actor, draft: TaxonomyDraft, days: int) -> Replay:
     record(
         actor=actor,
         verb="taxonomy.replay_requested",
-        text=f"{replay} requested: {len(locked.changes)} changed signatures",
+        text=f"{replay} requested: {locked.size} changed rules",
         data={"replay": replay.pk, "draft": locked.pk},
     )
     transaction.on_commit(partial(_announce, replay.pk))

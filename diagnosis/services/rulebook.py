@@ -4,9 +4,13 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from django.db.models import Q
+
 from diagnosis.models import IgnoreRule, MaintenanceWindow, Signature, SignatureOverride
 from diagnosis.models import TaxonomyVersion as Version
 from diagnosis.taxonomy.rulebook import Rulebook
+from diagnosis.taxonomy.suppression import SuppressionRules
+from incidents.models import Cluster
 
 Row = Mapping[str, object]
 
@@ -23,6 +27,17 @@ def stored_rulebook() -> Rulebook:
         ignore_rules=[ignore_row(one) for one in ignored],
         maintenance=[window_row(one) for one in windows],
     )
+
+
+def silenced_in(cluster: Cluster) -> SuppressionRules:
+    """What is silenced in one cluster, without a look at signatures."""
+    ignored = IgnoreRule.objects.filter(Q(cluster=None) | Q(cluster=cluster))
+    windows = MaintenanceWindow.objects.filter(cluster=cluster)
+    book = Rulebook(
+        ignore_rules=[ignore_row(one) for one in ignored.select_related("cluster", "signature")],
+        maintenance=[window_row(one) for one in windows.select_related("cluster")],
+    )
+    return book.rules_of(cluster.name).suppression
 
 
 def rulebook_of(version: Version) -> Rulebook:

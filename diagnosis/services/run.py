@@ -12,16 +12,20 @@ from django.db import transaction
 from diagnosis.core.diagnosis import Diagnosis
 from diagnosis.core.evidence import Evidence
 from diagnosis.core.placement import Placement
+from diagnosis.core.topology import Topology
 from diagnosis.core.words import EvidenceKind
+from diagnosis.degradation.catalogue import Catalogue
 from diagnosis.engine import diagnose
-from diagnosis.models import ProgressPicture
+from diagnosis.models import MetricPicture, ProgressPicture
 from diagnosis.readers.compression import decompressed
 from diagnosis.readers.kinds import kind_of
-from diagnosis.services import taxonomy
+from diagnosis.services import metrics, taxonomy
 from diagnosis.services.answers import plain, result_from
-from diagnosis.services.evidence import evidence_of, placement_of
+from diagnosis.services.evidence import evidence_of, placement_of, topology_of
 from diagnosis.services.heartbeat import kept_alive
+from diagnosis.services.history import history_for
 from diagnosis.services.origins import origins_of
+from diagnosis.taxonomy.history import History
 from diagnosis.taxonomy.ruleset import Taxonomy
 from diagnosis.taxonomy.suppression import Suppression, SuppressionRules
 from incidents import models
@@ -40,7 +44,10 @@ class Engine(Protocol):
         *,
         placement: Placement | None = None,
         taxonomy: Taxonomy | None = None,
+        catalogue: Catalogue | None = None,
+        topology: Topology | None = None,
         suppression: Suppression = ...,
+        history: History = ...,
         now: float | None = None,
     ) -> Diagnosis: ...
 
@@ -87,7 +94,10 @@ def _judge(pk: int, owner: str, engine: Engine) -> None:
         list(evidence.values()),
         placement=placement,
         taxonomy=rules.taxonomy,
+        catalogue=metrics.current().catalogue,
+        topology=topology_of(row.incident.cluster),
         suppression=suppression_for(row.incident, rules.suppression),
+        history=history_for(row.incident, rules.taxonomy),
         now=row.incident.opened_at.timestamp(),
     )
     kinds = {name: _kind(item) for name, item in evidence.items()}
@@ -103,6 +113,9 @@ def _judge(pk: int, owner: str, engine: Engine) -> None:
         picture = answer.pictures.get("collective_progress")
         if isinstance(picture, Mapping):
             ProgressPicture.objects.create(diagnosis=stored, data=plain(picture))
+        drawn = answer.pictures.get("metrics")
+        if isinstance(drawn, Mapping):
+            MetricPicture.objects.create(diagnosis=stored, data=plain(drawn))
 
 
 def suppression_for(incident: models.Incident, rules: SuppressionRules) -> Suppression:

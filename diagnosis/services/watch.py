@@ -8,11 +8,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 
+import numpy as np
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from diagnosis.collectives.standstill import Standstill, StandstillRule
+from diagnosis.collectives.standstill import Motion, Standstill, StandstillRule
+from diagnosis.core.metrics import MetricWindow
 from diagnosis.core.packing import UnusableState, pack, unpack
 from diagnosis.core.placement import Placement
 from diagnosis.degradation.pace import Pace, PaceRule, iteration_times
@@ -20,16 +22,22 @@ from diagnosis.degradation.picture import pace_picture
 from diagnosis.models import JobWatch, LiveState
 from diagnosis.services import metric_sources, metrics, ras, watch_list
 from diagnosis.services.evidence import placement_of_attempt
+from diagnosis.services.kept_windows import keep_window
 from diagnosis.services.metric_sources import Eyes
 from diagnosis.services.metrics import CurrentMetrics
 from diagnosis.services.progress import live_progress
+from diagnosis.services.ras import Polled
 from diagnosis.services.watch_coverage import Seen, note_look
 from diagnosis.services.watch_incidents import bring_up_to_date, wants_details
 from diagnosis.services.watch_metrics import Kept, MetricEyes, MetricLook
+from diagnosis.services.watch_rules import WatchRules, rules_for
 from diagnosis.services.watch_situation import Situation, situation_of
 from incidents.exceptions import LeaseLost
+from incidents.services.pace import note_pace
 
 logger = logging.getLogger(__name__)
+#: Seconds between two points of a job's pace over which nobody knows what it did.
+_GAP = 600.0
 
 
 def judge(pk: int, *, now: datetime | None = None, ask: Eyes = metric_sources.ask) -> bool:
@@ -62,8 +70,12 @@ def _look(watch: JobWatch, owner: str, now: datetime, ask: Eyes) -> None:
     reported = live_progress(LiveState.objects.filter(attempt=watch.attempt_id).first())
     polled = ras.poll(watch.attempt, placement, reported, now=now)
     live = polled.live
+    rules = rules_for(watch.attempt, now)
     still = _rule()(live, placement=placement, now=now.timestamp())
+    if still.motion is Motion.STILL:
+        polled = ras.ask_beside(watch.attempt, placement, polled)
     kept = _kept(watch)
+    followed_until = kept.pace.time[-1] if len(kept.pace.time) else -np.inf
     source = metric_sources.source_for(watch.attempt.job.cluster)
     eyes = MetricEyes(source, known, placement, ask) if source and len(placement) else None
     look = MetricLook()
@@ -71,43 +83,85 @@ def _look(watch: JobWatch, owner: str, now: datetime, ask: Eyes) -> None:
         look = eyes.look(kept, began=watch.attempt.started_at.timestamp(), now=now)
     if live is not None and not kept.paced_by_metrics:
         PaceRule().follow(kept.pace, *iteration_times(live.pace_time, live.pace_step))
-    situation = _situation(still, look, kept, placement, known)
+    situation = _situation(still, polled, look, kept, placement, known, rules)
+    window: MetricWindow | None = None
     if wants_details(watch, situation):
         if eyes is not None and look.judgement is not None:
             look = replace(look, judgement=eyes.named(look.judgement, now))
-            situation = _situation(still, look, kept, placement, known)
-        situation = _with_pictures(situation, kept.pace, eyes, now)
-    seen = Seen(still, look, source, placed=bool(placement), note=polled.note)
+            situation = _situation(still, polled, look, kept, placement, known, rules)
+        window = _window_to_keep(situation, eyes, now)
+        situation = _with_pictures(situation, kept.pace, eyes, window)
+    missed = watch_list.looks_missed(watch, now=now)
+    seen = Seen(still, look, source, bool(placement), polled.note, missed)
     note_look(watch, situation, seen, now)
     watch.state = pack(kept)
     with transaction.atomic():
         bring_up_to_date(watch, situation, owner=owner, now=now)
+        _note_pace(watch, kept.pace, float(followed_until))
         _release(watch, owner, now, fields=_SEEN)
+    if window is not None and watch.incident is not None:
+        keep_window(watch.incident, window)
+
+
+def _note_pace(watch: JobWatch, pace: Pace, since: float) -> None:
+    """Adds the iterations after `since` (seconds since 1970) to the attempt's hours.
+
+    A point stands for the time since the one before it; the first one, and one after a gap, for a
+    single iteration.
+    """
+    new = pace.time > since
+    if not new.any():
+        return
+    before = np.concatenate(([np.nan], pace.time[:-1]))
+    span = np.where(pace.time - before <= _GAP, pace.time - before, np.nan)
+    counts = np.where(np.isfinite(span), span / pace.seconds, 1.0)
+    note_pace(
+        attempt=watch.attempt,
+        times=pace.time[new].tolist(),
+        seconds=pace.seconds[new].tolist(),
+        counts=counts[new].tolist(),
+    )
 
 
 def _situation(
     still: Standstill,
+    polled: Polled,
     look: MetricLook,
     kept: Kept,
     placement: Placement,
     known: CurrentMetrics,
+    rules: WatchRules,
 ) -> Situation:
-    return situation_of(
+    heeded, told = rules.heeded(look)
+    found = situation_of(
         still,
-        look,
+        heeded,
         slowdown=kept.pace.slowdown,
         placement=placement,
         catalogue=known.catalogue,
+        asked=polled.asked,
     )
+    return rules.held_back(found, told)
+
+
+def _window_to_keep(
+    situation: Situation, eyes: MetricEyes | None, now: datetime
+) -> MetricWindow | None:
+    """What the source tells around the onset of a slowdown, before it forgets."""
+    if eyes is None or situation.onset is None:
+        return None
+    suspects = situation.judgement.suspects if situation.judgement else ()
+    onset = min((suspect.onset for suspect in suspects), default=situation.onset)
+    return eyes.window_around(onset, now) if suspects or situation.slowdown else None
 
 
 def _with_pictures(
-    situation: Situation, pace: Pace, eyes: MetricEyes | None, now: datetime
+    situation: Situation, pace: Pace, eyes: MetricEyes | None, window: MetricWindow | None
 ) -> Situation:
     suspects = situation.judgement.suspects if situation.judgement else ()
-    drawn = eyes.pictures(suspects, now) if eyes is not None else []
-    more = {"metrics": drawn, "pace": pace_picture(pace) if situation.slowdown else None}
-    return replace(situation, pictures={**situation.pictures, **more})
+    drawn = eyes.pictures(window, suspects) if eyes is not None else {}
+    metrics = {**drawn, "pace": pace_picture(pace) if situation.slowdown else None}
+    return replace(situation, pictures={**situation.pictures, "metrics": metrics})
 
 
 def _rule() -> StandstillRule:

@@ -17,7 +17,8 @@ STALE_S, LISTED = 300.0, 20
 class Seen:
     """What one look saw: reports, metrics, the source they came from, and what else to say.
 
-    `placed` says whether it is known which hosts the job runs on.
+    `placed` says whether it is known which hosts the job runs on; `missed` looks fell out since
+    the workers are behind, and this one covers their time.
     """
 
     still: Standstill
@@ -25,6 +26,7 @@ class Seen:
     source: MetricSource | None
     placed: bool
     note: str = ""
+    missed: int = 0
 
 
 def note_look(watch: JobWatch, situation: Situation, seen: Seen, now: datetime) -> None:
@@ -45,6 +47,9 @@ def coverage_of(seen: Seen) -> dict[str, object]:
     """Plain data: `{"ranks": {"expected", "reported"}, "hosts": …, "metrics": …, "notes": […]}`."""
     still, look = seen.still, seen.look
     notes = [seen.note] if seen.note else []
+    if seen.missed:
+        looks = "one look" if seen.missed == 1 else f"{seen.missed} looks"
+        notes.append(f"the workers are behind: this look covers {looks} that fell out")
     covered: dict[str, object] = {}
     if still.known:
         covered["ranks"] = {"expected": still.known, "reported": still.fresh}

@@ -65,7 +65,7 @@ class Cause:
 
 def wants_details(watch: JobWatch, situation: Situation) -> bool:
     """Whether the situation is trouble that no diagnosis tells of yet."""
-    if situation.diagnosis is None:
+    if situation.diagnosis is None or situation.withheld:
         return False
     cause = Cause.of(watch)
     return cause is None or watch.incident is None or not cause.covers(situation.signature)
@@ -75,14 +75,16 @@ def wants_details(watch: JobWatch, situation: Situation) -> bool:
 def bring_up_to_date(watch: JobWatch, situation: Situation, *, owner: str, now: datetime) -> None:
     """Opens, renews or closes the watch's incident, within the caller's transaction.
 
-    An incident that a person closed while its cause lasts stays closed, unless it got graver.
+    An incident that a person closed while its cause lasts stays closed, unless it got graver. What
+    is withheld opens nothing, and closes nothing either: the trouble is there.
     """
     cause = Cause.of(watch)
     if situation.diagnosis is None:
         if cause is not None:
             _calm(watch, cause, situation, now)
         return
-    if cause is not None and _closed_by_hand(watch, cause, situation):
+    held = bool(situation.withheld) and cause is not None
+    if cause is not None and (held or _closed_by_hand(watch, cause, situation)):
         watch.cause = asdict(replace(cause, calm_since=None))
     elif wants_details(watch, situation):
         watch.incident = _opened(watch.attempt, situation)
@@ -186,8 +188,8 @@ def _store(incident: models.Incident, situation: Situation, owner: str) -> None:
     progress = pictures.get("collective_progress")
     if isinstance(progress, Mapping):
         ProgressPicture.objects.create(diagnosis=stored, data=plain(progress))
-    if pictures.get("metrics") or pictures.get("pace"):
-        drawn = {"metrics": pictures.get("metrics") or [], "pace": pictures.get("pace")}
+    drawn = pictures.get("metrics")
+    if isinstance(drawn, Mapping) and any(drawn.values()):
         MetricPicture.objects.create(diagnosis=stored, data=plain(drawn))
 
 

@@ -79,8 +79,13 @@ def held_by(*, pk: int, owner: str) -> QuerySet[JobWatch]:
     return JobWatch.objects.filter(pk=pk, lease_owner=owner, active=True)
 
 
+def looks_missed(watch: JobWatch, *, now: datetime) -> int:
+    """How many whole intervals ago the watch was due: the next look stands for those as well."""
+    interval = timedelta(seconds=settings.WATCH_INTERVAL_SECONDS)
+    return max(0, (now - watch.next_due_at) // interval)
+
+
 def next_due(watch: JobWatch, *, now: datetime) -> datetime:
     """The next moment after `now` in step with the earlier ones, so that jobs stay spread out."""
     interval = timedelta(seconds=settings.WATCH_INTERVAL_SECONDS)
-    missed = (now - watch.next_due_at) // interval
-    return watch.next_due_at + (max(missed, 0) + 1) * interval
+    return watch.next_due_at + (looks_missed(watch, now=now) + 1) * interval

@@ -13,7 +13,7 @@ from diagnosis.core.target import normalise_host
 from diagnosis.degradation.answers import Answer, HostSuspect, Judgement
 from diagnosis.degradation.devices import DeviceRule, with_devices
 from diagnosis.degradation.pace import Pace, PaceRule
-from diagnosis.degradation.picture import metric_picture, worth_drawing
+from diagnosis.degradation.picture import window_pictures
 from diagnosis.degradation.streaming import (
     Stream,
     StreamSettings,
@@ -142,20 +142,32 @@ class MetricEyes:
             judgement = with_devices(judgement, DeviceRule()(gathered.window, suspect.onset))
         return judgement
 
-    def pictures(self, suspects: Sequence[HostSuspect], now: datetime) -> list[dict[str, object]]:
-        """Suspects against the band of their peers, as far as the source tells."""
-        drawn = []
-        for suspect, shift in worth_drawing(suspects):
-            queries = [query for query in self.metrics.queries if query.metric == shift.metric]
-            grid = self._around(suspect.onset, now)
-            try:
-                window = self._ask(queries, self._peers(suspect), grid, now, by_host=True).window
-            except SourceError:
-                continue
-            picture = metric_picture(window, suspect, shift, self.metrics.catalogue)
-            if picture is not None:
-                drawn.append(picture)
-        return drawn
+    def window_around(self, onset: float, now: datetime) -> MetricWindow | None:
+        """Everything that is judged, by host, since well before an onset; None where nobody tells.
+
+        It is what pictures are drawn from, and what is kept beside the incident.
+        """
+        grid = self._around(onset, now)
+        try:
+            gathered = self._ask(
+                self.metrics.queries, self.placement.hosts, grid, now, by_host=True
+            )
+        except SourceError:
+            return None
+        window = gathered.window
+        told = np.asarray(np.isfinite(window.values).any(axis=(1, 2)))
+        if not told.any():
+            return None
+        names = tuple(name for name, here in zip(window.metrics, told, strict=True) if here)
+        return replace(window, values=window.values[told], metrics=names)
+
+    def pictures(
+        self, window: MetricWindow | None, suspects: Sequence[HostSuspect]
+    ) -> dict[str, object]:
+        """What is drawn of a window and its suspects; nothing without either."""
+        if window is None or not suspects:
+            return {}
+        return window_pictures(window, suspects, self.placement, self.metrics.catalogue)
 
     def _ask(
         self,
@@ -213,12 +225,3 @@ class MetricEyes:
             return self.metrics.queries
         told = {*stream.metrics, ITERATIONS}
         return [query for query in self.metrics.queries if query.metric in told]
-
-    def _peers(self, suspect: HostSuspect) -> Sequence[str]:
-        """The hosts of the suspect's pipeline stage, where its ranks are all of one; else all."""
-        stages: dict[str, set[int | None]] = {}
-        for place in self.placement.places:
-            stages.setdefault(normalise_host(place.host), set()).add(place.stage)
-        mine = stages.get(normalise_host(suspect.host), set())
-        alike = [host for host in self.placement.hosts if stages[normalise_host(host)] == mine]
-        return alike if len(mine) == 1 and len(alike) > 2 else self.placement.hosts

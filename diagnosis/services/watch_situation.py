@@ -5,14 +5,16 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from diagnosis.collectives.picture import progress_picture
+from diagnosis.collectives.second_views import AskedProgress, second_views
 from diagnosis.collectives.standstill import Motion, Standstill
 from diagnosis.collectives.standstill_verdict import localise_standstill
-from diagnosis.core.diagnosis import Diagnosis, Recommendation, Verdict
+from diagnosis.core.diagnosis import Diagnosis, Recommendation, Suspect, Verdict
 from diagnosis.core.placement import Placement
 from diagnosis.core.target import Target, normalise_host
 from diagnosis.core.words import Action, IncidentKind, Role, TargetKind, VerdictClass
 from diagnosis.degradation.answers import Answer, Judgement
 from diagnosis.degradation.catalogue import Catalogue
+from diagnosis.degradation.fleet_events import congestion
 from diagnosis.degradation.pace import Slowdown
 from diagnosis.degradation.verdict import catalogue_version, report_of
 from diagnosis.fusion import fuse
@@ -32,6 +34,7 @@ class Situation:
 
     Times are seconds since 1970. `sees_progress` and `sees_metrics` say whether that side was seen
     well enough to call trouble over; `learned` is since when it is known what is usual there.
+    `withheld` says why nothing is opened for it, where people expect it.
     """
 
     verdict: WatchVerdict
@@ -45,6 +48,7 @@ class Situation:
     sees_metrics: bool = False
     learned: float | None = None
     pictures: Mapping[str, object] = field(default_factory=dict)
+    withheld: str = ""
 
     @property
     def signature(self) -> dict[str, object]:
@@ -65,12 +69,13 @@ def situation_of(
     slowdown: Slowdown | None,
     placement: Placement,
     catalogue: Catalogue,
+    asked: AskedProgress | None = None,
 ) -> Situation:
     """The situation, the gravest part first: standing still, then slow, then well, then unknown."""
     judged = look.judgement is not None and look.judgement.answer is not Answer.CANNOT_TELL
     found = _slow(look, slowdown, catalogue)
     if still.motion is Motion.STILL:
-        found = _hung(still, found, placement, catalogue)
+        found = _hung(still, found, placement, catalogue, asked)
     elif found is None:
         found = Situation(*_quiet(still, look, judged=judged))
     return replace(
@@ -86,11 +91,13 @@ def _hung(
     slow: Situation | None,
     placement: Placement,
     catalogue: Catalogue,
+    asked: AskedProgress | None,
 ) -> Situation:
-    hang = localise_standstill(still, placement)
-    answer = fuse([hang], skipped=(), taxonomy_version=catalogue_version(catalogue))
+    hang = localise_standstill(still, placement, asked.ended if asked else {})
+    views = [hang, *second_views(still, asked, placement)]
+    answer = fuse(views, skipped=(), taxonomy_version=catalogue_version(catalogue))
     if slow is not None and slow.diagnosis is not None:
-        answer = _with_slow_hosts(answer, slow.diagnosis)
+        answer = with_slow_hosts(answer, slow.diagnosis)
     pictures = dict(slow.pictures) if slow else {}
     if still.progress is not None:
         pictures["collective_progress"] = progress_picture(
@@ -131,7 +138,20 @@ def _slow(look: MetricLook, slowdown: Slowdown | None, catalogue: Catalogue) -> 
         slowdown=slowdown,
         judgement=judgement,
         diagnosis=answer,
+        withheld=_explained(look, slowdown, catalogue),
     )
+
+
+def _explained(look: MetricLook, slowdown: Slowdown | None, catalogue: Catalogue) -> str:
+    """Why a slowdown is nobody's fault; empty where a host stands out or nothing explains it."""
+    judgement = look.judgement
+    if slowdown is None or judgement is None or judgement.suspects or look.until is None:
+        return ""
+    crowded = congestion(judgement.fleet_wide, catalogue, onset=slowdown.onset, now=look.until)
+    if not crowded:
+        return ""
+    metrics = ", ".join(dict.fromkeys(crowded))
+    return f"the fabric is congested for all hosts alike ({metrics}), and none has left its peers"
 
 
 def _with_slowdown(
@@ -203,7 +223,7 @@ def _who(answer: Diagnosis) -> str:
     return f"{who}{more} left its peers{fault}"
 
 
-def _with_slow_hosts(answer: Diagnosis, slow: Diagnosis) -> Diagnosis:
+def with_slow_hosts(answer: Diagnosis, slow: Diagnosis) -> Diagnosis:
     """Hosts that had left their peers before the job stopped are possible causes, after the rank
     that did not arrive; on that rank's own host they speak for it.
     """
@@ -214,13 +234,21 @@ def _with_slow_hosts(answer: Diagnosis, slow: Diagnosis) -> Diagnosis:
         for item in slow.suspects
         if _place(item.target) not in known
     ]
-    theirs = {_place(item.target): item.findings for item in slow.suspects}
-    joined = [
-        replace(item, findings=(*item.findings, *theirs.get(_place(item.target), ())))
-        for item in answer.suspects
-    ]
+    theirs = {_place(item.target): item for item in slow.suspects}
+    joined = [_spoken_for(item, theirs.get(_place(item.target))) for item in answer.suspects]
     ranked = sorted([*joined, *more], key=lambda item: (item.role is Role.VICTIM, -item.score))
     return replace(answer, suspects=tuple(ranked), trace=(*answer.trace, *slow.trace))
+
+
+def _spoken_for(suspect: Suspect, slow: Suspect | None) -> Suspect:
+    """With what the metrics of its host say. Of the ranks that one stalled operation leaves
+    possible, the one whose host had left its peers is the likeliest.
+    """
+    if slow is None or suspect.role is Role.VICTIM:
+        return suspect
+    more = min(slow.score, MOST_OF_SLOW_HOST) if suspect.role is Role.POSSIBLE else 0.0
+    score = 1 - (1 - suspect.score) * (1 - more)
+    return replace(suspect, score=score, findings=(*suspect.findings, *slow.findings))
 
 
 def _place(target: Target) -> str:

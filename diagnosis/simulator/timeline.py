@@ -4,17 +4,20 @@ Each rank has a host thread that enqueues calls, up to `run_ahead` beyond the la
 and never past a call that it waits for, and one in-order queue on the GPU. A call arrives when the
 GPU reaches it; it completes, on all members together, when the last member has arrived and all
 members made the same call. Ranks are sequential and the rendezvous is deterministic, so the result
-does not depend on the order of evaluation; the cost is one visit per rank and call.
+does not depend on the order of evaluation. The steps before anything goes wrong are computed for
+all ranks at once (`lockstep`); from there on the cost is one visit per rank and call.
 """
 
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diagnosis.simulator.layout import Layout
+from diagnosis.simulator.lockstep import Lockstep, Times, steps_in_step
 from diagnosis.simulator.schedule import Call, Program
 
 _NEVER = 1 << 60
@@ -93,6 +96,17 @@ class _Walk:
         self.arrived = [array("d") for _ in range(world)]
         self.completed = [array("d") for _ in range(world)]
         self.meetings: dict[tuple[int, int, int], _Meeting] = {}
+
+    def go_on_from(self, stages: Sequence[Times]) -> None:
+        """Begin where all ranks have completed these calls of their stages."""
+        for columns, read in (
+            (self.enqueued, attrgetter("enqueued")),
+            (self.arrived, attrgetter("arrived")),
+            (self.completed, attrgetter("completed")),
+        ):
+            rows = (row for times in stages for row in read(times).reshape(len(read(times)), -1).T)
+            for column, row in zip(columns, rows, strict=True):
+                column.frombytes(row.tobytes())
 
     def run(self) -> Timeline:
         ready = list(range(self.layout.world))
@@ -195,4 +209,11 @@ def walk(
     walking = _Walk(
         layout, programs, disturbances, spans_hosts=spans_hosts, run_ahead=run_ahead, pace=pace
     )
+    what = disturbances
+    held = (what.host_stops, what.gpu_stops, what.network_stops)
+    if steps := steps_in_step(layout, programs, held):
+        start = Lockstep(
+            layout, programs, steps=steps, slow=what.slow, run_ahead=run_ahead, pace=pace
+        )
+        walking.go_on_from(start.times())
     return walking.run()

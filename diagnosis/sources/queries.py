@@ -23,6 +23,7 @@ class Transform(StrEnum):
 
     GAUGE = "gauge"
     RATE = "rate"
+    FLOW = "flow"
     INCREASE = "increase"
     CHANGES = "changes"
     EVENT = "event"
@@ -30,11 +31,14 @@ class Transform(StrEnum):
 
 #: `last_over_time` in place of the bare series: a dead exporter falls silent after `$fresh`, where
 #: an instant selector would show its last value for five minutes more. `event` gives the value of
-#: a sticky code only while it is new, and 0 otherwise.
+#: a sticky code only while it is new, and 0 otherwise. `flow` is the rate of what runs all the
+#: time: the slope through the samples that are there, since `rate` falls where scrapes were lost,
+#: for as long as its window; of a counter that began anew the rate.
 _TEMPLATES: Mapping[Transform, Template] = MappingProxyType(
     {
         Transform.GAUGE: Template("last_over_time($series[$fresh])"),
         Transform.RATE: Template("rate($series[$w])"),
+        Transform.FLOW: Template("(deriv($series[$w]) >= 0) or rate($series[$w])"),
         Transform.INCREASE: Template("increase($series[$w])"),
         Transform.CHANGES: Template("changes($series[$w])"),
         Transform.EVENT: Template(

@@ -7,11 +7,8 @@ depend on the scanner.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import re2
-
-from diagnosis.taxonomy.patterns import LinePattern, as_bytes, options, without_names
+from diagnosis.taxonomy.patterns import LinePattern, as_set, without_names
 from diagnosis.taxonomy.scanners import Hit, scanner_for
 from diagnosis.taxonomy.signature import Signature
 
@@ -45,22 +42,24 @@ class Matcher:
         self._ranked = sorted(
             signatures, key=lambda one: (-one.priority, -one.severity.weight, one.code)
         )
+        self._index = {signature.code: index for index, signature in enumerate(self._ranked)}
         patterns = [signature.pattern for signature in self._ranked]
         self._scanner = scanner_for([*patterns, *extra_patterns], native=native)
-        self._set = _as_set(patterns)
+        self._set = as_set([without_names(pattern) for pattern in patterns])
         self._compiled: dict[int, LinePattern] = {}
 
     def hits(self, text: bytes) -> Iterator[Hit]:
-        """Lines of `text` that may match something: their starts, and which patterns may."""
+        """Lines of `text` that may match something: start, end, and which patterns may."""
         return self._scanner.hits(text)
 
-    def speaks_of_extras(self, possible: Sequence[int] | None) -> bool | None:
-        """Is one of the extra patterns among those that `hits` told? None where it cannot tell."""
-        return None if possible is None else possible[-1] >= len(self._ranked)
+    @property
+    def signatures(self) -> int:
+        """How many of the patterns are the signatures'; the extra ones come after them."""
+        return len(self._ranked)
 
     def candidates(self, text: bytes) -> Iterator[int]:
         """Starts of the lines of `text` (broken by `\\n`) that may match something, ascending."""
-        return (start for start, _ in self.hits(text))
+        return (start for start, _, _ in self.hits(text))
 
     def best(
         self, line: bytes, message: bytes | None = None, possible: Sequence[int] | None = None
@@ -86,17 +85,11 @@ class Matcher:
                     return Match(self._ranked[index], parts)
         return None
 
+    def matches_so(self, text: bytes, match: Match) -> bool:
+        """Does the signature of `match` match this text with the same parts?"""
+        return self._pattern(self._index[match.signature.code]).parts(text) == match.parts
+
     def _pattern(self, index: int) -> LinePattern:
         if index not in self._compiled:
             self._compiled[index] = LinePattern(self._ranked[index].pattern)
         return self._compiled[index]
-
-
-def _as_set(patterns: Sequence[str]) -> Any:
-    if not patterns:
-        return None
-    matching = re2.Set.SearchSet(options(captures=False))
-    for pattern in patterns:
-        matching.Add(as_bytes(without_names(pattern)))
-    matching.Compile()
-    return matching

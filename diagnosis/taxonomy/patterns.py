@@ -1,6 +1,7 @@
 """What a signature's pattern may be, and RE2 compiled the way that every matcher here needs it."""
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import re2
@@ -16,6 +17,10 @@ RE2_LINE_MEMORY = 1024 * 1024
 
 MAX_PATTERN_LENGTH = 2000
 
+#: A repeat of one character at the end of a pattern, alone in a group or not.
+_REPEAT = r"(?P<{0}>\\[dDsSwW]|\.|\[\^?\]?(?:[^\]\\\[]|\\.)*\])(?:(?P<once{0}>\+)|[*?])\??"
+_OPEN_END = re.compile(rf"(?<!\\)(?:{_REPEAT.format('bare')}|\(\?:{_REPEAT.format('grouped')}\))$")
+_MARK = re.compile(r"\\Q.*?\\E|\\.|\[\^?\]?(?:[^\]\\]|\\.)*\]|[()|]")
 _LINE_START = re.compile(r"(?<![\\[])\^")
 _UNANCHORED = re2._re2.RE2.Anchor.UNANCHORED
 _GROUP_NAME = re.compile(r"\(\?P<[^>]*>")
@@ -122,11 +127,45 @@ def loose(pattern: str) -> str:
     """A pattern that matches wherever `pattern` does, and perhaps elsewhere, without names.
 
     `^` is left out: it means the start of the message, which a scan of raw bytes cannot know.
+    Repeats at the end are cut to what they need at least: a scanner that tells every end of a
+    match would tell one for each of their characters.
     """
-    return _LINE_START.sub("", without_names(pattern))
+    anywhere = _LINE_START.sub("", without_names(pattern))
+    return "|".join(map(_cut_short, _alternatives(anywhere)))
+
+
+def _cut_short(alternative: str) -> str:
+    short = alternative
+    while found := _OPEN_END.search(short):
+        kind = "bare" if found["bare"] else "grouped"
+        short = short[: found.start()] + (found[kind] if found[f"once{kind}"] else "")
+    return short or alternative
+
+
+def _alternatives(pattern: str) -> list[str]:
+    """The pattern cut at the `|` that stand outside of groups and classes."""
+    parts, begin, depth = [], 0, 0
+    for found in _MARK.finditer(pattern):
+        mark = found[0]
+        depth += (mark == "(") - (mark == ")")
+        if mark == "|" and depth == 0:
+            parts.append(pattern[begin : found.start()])
+            begin = found.end()
+    return [*parts, pattern[begin:]]
 
 
 def combined(patterns: list[str]) -> Any:
     """One expression that matches wherever any of the loose `patterns` does."""
     joined = "|".join(f"(?:{loose(pattern)})" for pattern in patterns)
     return re2.compile(as_bytes(joined), options(captures=False))
+
+
+def as_set(patterns: Sequence[str]) -> Any:
+    """A set of patterns without names, which tells all that a line matches; None for no pattern."""
+    if not patterns:
+        return None
+    matching = re2.Set.SearchSet(options(captures=False))
+    for pattern in patterns:
+        matching.Add(as_bytes(pattern))
+    matching.Compile()
+    return matching

@@ -9,16 +9,19 @@ from collections.abc import Iterator, Sequence
 from threading import Lock
 from typing import Any, Protocol
 
-from diagnosis.taxonomy.patterns import combined, loose
+from diagnosis.taxonomy.patterns import as_set, combined, loose
 
 try:
     import hyperscan
 except ImportError:
     hyperscan = None  # type: ignore[assignment,unused-ignore]
 
-#: Start of a line in the buffer, and the indices of the patterns that may match it, ascending;
-#: None where the scanner cannot tell.
-Hit = tuple[int, tuple[int, ...] | None]
+#: Start and end of a line in the buffer, and all patterns that may match it, ascending.
+Hit = tuple[int, int, tuple[int, ...]]
+
+#: An end of a match and the pattern's index in one number.
+_INDEX_BITS = 20
+_PATTERN = (1 << _INDEX_BITS) - 1
 
 
 class Scanner(Protocol):
@@ -29,10 +32,11 @@ class Scanner(Protocol):
 
 
 class Re2Scanner:
-    """One RE2 expression of all patterns; it tells the lines, not the patterns."""
+    """One RE2 expression of all patterns finds the lines, a set of them which may match."""
 
     def __init__(self, patterns: Sequence[str]) -> None:
         self._any = combined(list(patterns)) if patterns else None
+        self._set = as_set([loose(pattern) for pattern in patterns])
 
     def hits(self, text: bytes) -> Iterator[Hit]:
         if self._any is None:
@@ -43,10 +47,11 @@ class Re2Scanner:
             if found is None:
                 return
             start = text.rfind(b"\n", position, found.start()) + 1 or position
-            yield start, None
             line_end = text.find(b"\n", max(start, found.start()))
-            if line_end < 0:
-                return
+            line_end = end if line_end < 0 else line_end
+            possible = self._set.Match(text[start:line_end])
+            if possible:
+                yield start, line_end, tuple(sorted(possible))
             position = line_end + 1
 
 
@@ -65,26 +70,38 @@ class HyperscanScanner:
         self._one_at_a_time = Lock()
 
     def hits(self, text: bytes) -> Iterator[Hit]:
-        ends: list[tuple[int, int]] = []
+        ends: list[int] = []
+        found = ends.append
 
         def note(pattern: int, _start: int, end: int, _flags: int, _context: object) -> None:
-            ends.append((end, pattern))
+            found(end << _INDEX_BITS | pattern)
 
         with self._one_at_a_time:
             self._database.scan(text, match_event_handler=note)
         ends.sort()
-        start, line_end, patterns = 0, -1, set[int]()
-        for end, pattern in ends:
-            if end - 1 > line_end:
-                if patterns:
-                    yield start, tuple(sorted(patterns))
-                start = text.rfind(b"\n", 0, end - 1) + 1
-                line_end = text.find(b"\n", end - 1)
-                line_end = len(text) if line_end < 0 else line_end
-                patterns = set()
-            patterns.add(pattern)
-        if patterns:
-            yield start, tuple(sorted(patterns))
+        return _lines(text, ends)
+
+
+def _lines(text: bytes, ends: list[int]) -> Iterator[Hit]:
+    """The lines of `text` that hold these ends of matches, given ascending."""
+    start, line_end = 0, -1
+    patterns: list[int] = []
+    for one in ends:
+        last = (one >> _INDEX_BITS) - 1
+        if last > line_end:
+            if patterns:
+                yield start, line_end, _ascending(patterns)
+            start = text.rfind(b"\n", 0, last) + 1
+            line_end = text.find(b"\n", last)
+            line_end = len(text) if line_end < 0 else line_end
+            patterns = []
+        patterns.append(one & _PATTERN)
+    if patterns:
+        yield start, line_end, _ascending(patterns)
+
+
+def _ascending(patterns: list[int]) -> tuple[int, ...]:
+    return tuple(patterns) if len(patterns) == 1 else tuple(sorted(set(patterns)))
 
 
 def scanner_for(patterns: Sequence[str], *, native: bool) -> Scanner:

@@ -127,6 +127,9 @@ class SuppressionRules:
         )
 
 
+_NO_RULES: frozenset[int] = frozenset()
+
+
 @dataclass(frozen=True)
 class Suppression:
     """The rules as they count for one incident: its job, and when it began (epoch seconds).
@@ -143,7 +146,10 @@ class Suppression:
 
     def rules_on(self, line: bytes) -> frozenset[int]:
         """Positions of the ignore rules whose pattern the line has."""
-        return frozenset(at for at, pattern in self.rules.patterns if pattern.search(line))
+        patterns = self.rules.patterns
+        if not patterns:
+            return _NO_RULES
+        return frozenset(at for at, pattern in patterns if pattern.search(line))
 
     def reason(
         self,
@@ -158,12 +164,19 @@ class Suppression:
 
         `on_line`: what `rules_on` said of its lines; `first` and `last`: when it was told.
         """
+        ignored = self.ignored(signature=signature, host=host, on_line=on_line)
+        return ignored or self.maintenance_of(host, first=first, last=last)
+
+    def ignored(
+        self, *, signature: str, host: str | None, on_line: frozenset[int] = frozenset()
+    ) -> str | None:
+        """The ignore rule that covers what a signature tells of a host, in words."""
         for position, rule in enumerate(self.rules.ignore):
             if rule.pattern and position not in on_line:
                 continue
             if rule.signature in {"", signature} and self._ignores(rule, host):
                 return rule.words
-        return self.maintenance_of(host, first=first, last=last)
+        return None
 
     def maintenance_of(
         self, host: str | None, *, first: float | None = None, last: float | None = None

@@ -4,14 +4,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from diagnosis.core.devices import Seats
 from diagnosis.core.placement import Placement
 from diagnosis.core.target import normalise_host
 from diagnosis.core.words import SignatureClass
 from diagnosis.readers.logs_times import Stamp
+from diagnosis.taxonomy.history import History
 from diagnosis.triage.clues import Clue, earliest
+from diagnosis.triage.escalated import with_escalations
 from diagnosis.triage.places import completed
 from diagnosis.triage.scan import Scan
 from diagnosis.triage.settings import TriageSettings
+from diagnosis.triage.sightings import seats_told
 from diagnosis.triage.suppressed import Silenced, without_suppressed
 from diagnosis.triage.timeline import aligned, anchor
 
@@ -30,7 +34,7 @@ class Case:
     """Clues of one job in order of time, and what its logs tell besides.
 
     `near`: the moment that stamps without a year are put nearest to. `silenced`: the clues that
-    people do not want to be judged.
+    people do not want to be judged. `escalated`: which faults came back too often, for the trace.
     """
 
     clues: tuple[Clue, ...]
@@ -39,6 +43,7 @@ class Case:
     settings: TriageSettings
     near: float | None = None
     silenced: tuple[Silenced, ...] = ()
+    escalated: tuple[str, ...] = ()
 
     def of(self, *classes: SignatureClass, follow_on: bool = False) -> list[Clue]:
         """Clues of these classes; consequences only when asked for."""
@@ -113,7 +118,18 @@ def build_case(
     )
     located = [_located(clue, placement, rank_hosts, chosen) for clue in clues]
     left, silenced = without_suppressed(located, settings.suppression)
-    return Case(tuple(earliest(left)), tuple(chosen), placement, settings, near, silenced)
+    judged, escalated = with_escalations(left, _history(chosen, settings))
+    return Case(
+        tuple(earliest(judged)), tuple(chosen), placement, settings, near, silenced, escalated
+    )
+
+
+def _history(scans: Sequence[Scan], settings: TriageSettings) -> History:
+    """The history, with the devices that these logs name by themselves."""
+    history = settings.history
+    told = seats_told(scans)
+    at = settings.now if history.at is None else history.at
+    return replace(history, seats=Seats((*told, *history.seats.rows)), at=at)
 
 
 def _stamps(scan: Scan) -> list[Stamp]:

@@ -69,7 +69,7 @@ class Clue:
         return dict(self.parts).get(name)
 
     def at(self, place: Place) -> "Clue":
-        return replace(self, place=place)
+        return self if place == self.place else replace(self, place=place)
 
 
 def is_before(one: Clue, other: Clue) -> bool | None:

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass, field
 
+from diagnosis.core.devices import pci_address
 from diagnosis.readers.logs_heads import Head
 from diagnosis.readers.logs_times import Clock, Stamp
 
@@ -12,11 +13,17 @@ FACT_PATTERNS = (
     r"(?:Bootstrap : Using|OOB) [^\s:]+:\d+\.\d+\.\d+\.\d+",
     r"setting system clock to \S+ UTC \(\d+\)",
     r"^  (?:host|rank|exitcode)\s+: ",
+    r"NVRM: GPU at PCI:[0-9a-fA-F:.]+: GPU-[0-9a-fA-F]",
 )
-_WORDS = (" nranks ", "Bootstrap : Using", "OOB ", "setting system clock", " : ")
+_WORDS = (" nranks ", "Bootstrap : Using", "OOB ", "setting system clock", " : ", ": GPU-")
 _COMM = re.compile(r"comm \S+ rank (\d+) nranks (\d+)")
 _ADDRESS = re.compile(r"(?:Bootstrap : Using|OOB) [^\s:]+:(\d+\.\d+\.\d+\.\d+)")
 _BOOT = re.compile(r"setting system clock to \S+ UTC \((\d+)\)")
+_GPU = re.compile(r"NVRM: GPU at PCI:([0-9a-fA-F:.]+): (GPU-[0-9a-fA-F-]+)")
+_COMM_BYTES = re.compile(_COMM.pattern.encode())
+_ADDRESS_BYTES = re.compile(_ADDRESS.pattern.encode())
+#: Lines that must be looked at whatever else they tell.
+_SUMMARY_BYTES = re.compile(rb"setting system clock|(?:host|rank|exitcode)\s+: ")
 _SUMMARY = re.compile(r"^\s+(host|rank|exitcode)\s+: (\S+)")
 
 
@@ -25,7 +32,8 @@ class Facts:
     """What a log tells besides faults.
 
     `comm_ranks`: (communicator size, rank) → host; `addresses`: IP → host; `boot`: epoch seconds
-    of the host's boot; `ended`: rank → why it is known to be gone.
+    of the host's boot; `ended`: rank → why it is known to be gone; `gpus`: (host, PCI
+    address) → UUID, as kernels tell it before a GPU's first error; "" for the log's own host.
     """
 
     comm_ranks: dict[tuple[int, int], str] = field(default_factory=dict)
@@ -37,6 +45,16 @@ class Facts:
     last: Stamp | None = None
     stamps: list[Stamp] = field(default_factory=list)
     lines: int = 0
+    gpus: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    def note_speaker(self, host: str | None, rank: int | None) -> None:
+        """Somebody speaks in the log."""
+        if rank is not None:
+            self.ranks.add(rank)
+            if host:
+                self.comm_ranks.setdefault((1 << 30, rank), host)
+        if host:
+            self.hosts.add(host)
 
 
 def speaks_of_facts(text: str) -> bool:
@@ -62,9 +80,23 @@ class FactReader:
         found = _BOOT.search(text)
         if found and head.stamp is not None and head.stamp.clock is Clock.UPTIME:
             self._facts.boot = float(found[1]) - head.stamp.time
+        found = _GPU.search(text)
+        if found:
+            self._facts.gpus[head.spoken_host or "", pci_address(found[1])] = found[2]
         found = _SUMMARY.search(text)
         if found:
             self._take_summary(found[1], found[2])
+
+    def take_plain(self, line: bytes, host: str) -> bool:
+        """The same for a line of `host`; False where its head has to be known as well."""
+        comm, address = _COMM_BYTES.search(line), _ADDRESS_BYTES.search(line)
+        if not (comm or address) or _SUMMARY_BYTES.search(line):
+            return False
+        if comm:
+            self._facts.comm_ranks[(int(comm[2]), int(comm[1]))] = host
+        if address:
+            self._facts.addresses[address[1].decode()] = host
+        return True
 
     def _take_summary(self, name: str, value: str) -> None:
         """torchrun's block of `host`, `rank` and `exitcode` lines, one failure after another."""

@@ -36,15 +36,12 @@ _WORST_FIRST = (
 
 
 def conclude_jobs(
-    scans: Sequence[Scan], placement: Placement, settings: TriageSettings
+    whole: Case, scans: Sequence[Scan], placement: Placement, settings: TriageSettings
 ) -> Conclusion:
-    """One conclusion from the logs of one job or of several."""
+    """One conclusion from the logs of one job or of several; `whole` is the case of them all."""
     jobs = sorted({scan.origin.job for scan in scans if scan.origin.job})
     if len(jobs) < 2:
-        job = jobs[0] if jobs else None
-        case = build_case(scans, placement, settings, job=None)
-        return _conclusion(climb(case, job), case)
-    whole = build_case(scans, placement, settings, job=None)
+        return _conclusion(climb(whole, jobs[0] if jobs else None), whole)
     outcomes = {job: climb(build_case(scans, placement, settings, job=job), job) for job in jobs}
     shared = _shared_host(whole, settings)
     if shared is not None:

@@ -26,7 +26,7 @@ _Rung = tuple[str, Callable[[], Outcome | None]]
 def climb(case: Case, job: str | None) -> Outcome:
     """The outcome for one job's case, with the trace of every rung taken or passed over."""
     sifted = sift(case)
-    trace = [described(case), *told(case.silenced), *sifted.trace]
+    trace = [described(case), *told(case.silenced), *case.escalated, *sifted.trace]
     for passed_over, rung in _rungs(sifted.case, job):
         outcome = rung()
         if outcome is not None:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from diagnosis.core.placement import Placement
 from diagnosis.core.target import normalise_host
@@ -52,6 +53,7 @@ def gpu_name(text: str | None) -> str | None:
     return text.rstrip(":.,;") or None if text else None
 
 
+@lru_cache(maxsize=1 << 12)
 def pci_key(gpu: str | None) -> str | None:
     """A form in which two spellings of one PCI address compare equal."""
     if gpu is None:

@@ -6,19 +6,24 @@ ranks; a host that a coordinator names; RootDiag; few reporters; a silent rank; 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from diagnosis.core.collective_reports import CollectiveReports
+from diagnosis.core.devices import DeviceSeat
 from diagnosis.core.diagnosis import Conclusion, Skipped
 from diagnosis.core.evidence import Evidence
 from diagnosis.core.placement import Placement
+from diagnosis.core.sightings import Sighting
 from diagnosis.core.words import SignatureClass
 from diagnosis.readers.collective_reports import joined
 from diagnosis.taxonomy.ruleset import Taxonomy
 from diagnosis.triage.case import Case, build_case
+from diagnosis.triage.clues import Clue
 from diagnosis.triage.jobs import conclude_jobs
 from diagnosis.triage.scan import Scan, matcher_for, scan
 from diagnosis.triage.settings import TriageSettings
+from diagnosis.triage.sifting import sift
+from diagnosis.triage.sightings import seats_told, sightings_of
 
 
 @dataclass(frozen=True)
@@ -28,7 +33,8 @@ class TriageResult:
     `conclusion` is None when no log could be read. `ended_ranks`: ranks that logs prove to be gone
     (exit code, killed by a signal), with the reason; consequences of another failure left out.
     `reports`: what the logs say about collectives. `symptoms`: components of the taxonomy that the
-    logs complain of.
+    logs complain of. `sightings` and `seats`: what they tell for the history of the parts, and
+    which device they say sits where.
     """
 
     conclusion: Conclusion | None
@@ -36,6 +42,8 @@ class TriageResult:
     ended_ranks: Mapping[int, str] = field(default_factory=dict)
     reports: CollectiveReports = CollectiveReports()  # noqa: RUF009 - frozen
     symptoms: frozenset[str] = frozenset()
+    sightings: tuple[Sighting, ...] = ()
+    seats: tuple[DeviceSeat, ...] = ()
 
 
 def triage(
@@ -53,7 +61,7 @@ def triage(
     if not scans:
         return TriageResult(None, skipped)
     whole: Case = build_case(scans, placement, settings, job=None)
-    conclusion = conclude_jobs(scans, placement, settings)
+    conclusion = conclude_jobs(whole, scans, placement, settings)
     return TriageResult(
         conclusion,
         skipped,
@@ -64,7 +72,17 @@ def triage(
             for clue in whole.clues
             if clue.signature.cls is not SignatureClass.INFO
         ),
+        sightings_of(_unescalated(whole, taxonomy)),
+        seats_told(scans),
     )
+
+
+def _unescalated(whole: Case, taxonomy: Taxonomy) -> list[Clue]:
+    """What counts in the case, each by its own signature: a rule must not feed on its own doing."""
+    return [
+        replace(clue, signature=taxonomy.by_code.get(clue.code, clue.signature))
+        for clue in sift(whole).case.clues
+    ]
 
 
 def _read(

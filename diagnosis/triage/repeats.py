@@ -1,28 +1,23 @@
-"""Repeats: lines of a flood are counted without looking closer, in bounded memory."""
+"""Repeats: lines of a flood are counted without looking closer, in bounded memory.
 
-import re
+What a line says is the text after its prefixes. The same words in another line of the same family
+of prefixes mean the same, whichever host and rank speak and whenever.
+"""
+
 from dataclasses import dataclass
+from typing import TypeAlias
 
-from diagnosis.readers.logs_c10d import WatchdogReport
+from diagnosis.core.target import normalise_host
+from diagnosis.readers.logs import is_plain
+from diagnosis.readers.logs_forms import Form, Forms
 from diagnosis.readers.logs_heads import Head
-from diagnosis.taxonomy.matcher import Match
+from diagnosis.taxonomy.matcher import Match, Matcher
+from diagnosis.taxonomy.signature import Stream
+from diagnosis.triage.places import Place, address_of, gpu_name, nic_of
 
-#: Lines that are remembered for one log. A flood of more different lines is looked at one by one.
+#: Different words that are remembered for one log at a time, and how long they may be (bytes).
 MAX_REMEMBERED = 20_000
-
-#: A timestamp at the start of a line, by form: what follows may depend on the form alone.
-_STAMP = re.compile(
-    rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?(?= )"
-    rb"|(\[?\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:[.,]\d{1,9})?\]?)(?= )"
-    rb"|([A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d)(?= )"
-    rb"|(\[ *\d+\.\d{6}\])(?= )"
-)
-
-#: The rank that torchrun and PyTorch put before a line.
-_RANK = re.compile(rb" \[rank(\d{1,6})\]: ?")
-
-#: What a line says without when: the form of its timestamp, its `[rankN]`, and the rest.
-Said = tuple[int | None, int | None, bytes]
+MAX_WORDS = 2000
 
 
 @dataclass(slots=True)
@@ -33,52 +28,125 @@ class Tally:
     last: bytes | Head | None = None
 
 
-@dataclass(frozen=True, slots=True)
+#: Host (normalised) and rank.
+Speaker: TypeAlias = tuple[str | None, int | None]
+
+Tallies: TypeAlias = dict[Speaker, Tally]
+
+
 class Saying:
-    """How a line of some rank was judged, for the same words of another one."""
+    """What a line's words say: their best match (None: nothing), and where they put it.
 
-    match: Match
-    head: Head
-    report: WatchdogReport | None
+    Where the words name no host or no rank, the line's own counts. `tallies` are those of all lines
+    that say the same, where the words alone tell which; `is_closed`: there is no room for more.
+    """
+
+    __slots__ = (
+        "_elsewhere",
+        "is_closed",
+        "match",
+        "place",
+        "takes_host",
+        "takes_rank",
+        "tallies",
+    )
+
+    def __init__(self, match: Match | None) -> None:
+        self.match = match
+        self.place = Place()
+        self.takes_host = self.takes_rank = False
+        if match is not None:
+            self._locate(match)
+        self._elsewhere = self.place.key[2:]
+        self.tallies: Tallies | None = None
+        self.is_closed = False
+
+    def _locate(self, match: Match) -> None:
+        parts = match.parts
+        host, peer, rank = parts.get("host"), parts.get("peer"), parts.get("rank", "")
+        self.takes_host = not host and match.signature.stream is not Stream.SCHEDULER
+        self.takes_rank = not rank.isdigit()
+        self.place = Place(
+            host=host or None,
+            rank=None if self.takes_rank else int(rank),
+            gpu=gpu_name(parts.get("pci") or parts.get("gpu")),
+            nic=nic_of(parts.get("dev")),
+            link=parts.get("link"),
+            peer=address_of(peer) if peer else None,
+        )
+
+    def speaker(self, host: str | None, rank: int | None) -> Speaker:
+        """Whose the event is; `host` (normalised) and `rank`: whose line it is."""
+        named, numbered = self.place.host, self.place.rank
+        return (
+            host if self.takes_host else named and normalise_host(named),
+            rank if self.takes_rank else numbered,
+        )
+
+    def what(self, said: object, ignored_by: frozenset[int]) -> tuple[object, ...]:
+        """Equal for lines that say the same of the same part, whosever they are.
+
+        Signature, part and ignore rules come first, then what tells variants apart.
+        """
+        if self.match is None:
+            return ()
+        parts = self.match.parts
+        code = self.match.signature.code
+        return (code, self._elsewhere, ignored_by, parts.get("detail"), parts.get("sig"), said)
 
 
-class Repeats:
-    """The lines of one log that were judged, by what they say after their timestamp."""
+#: Words that no signature matches, and words that mean nothing sure without what stands before.
+NOTHING, UNSURE = Saying(None), Saying(None)
 
-    def __init__(self) -> None:
-        self._seen: dict[Said, Tally | None] = {}
-        self._sayings: dict[tuple[int | None, bytes], Saying] = {}
 
-    @staticmethod
-    def said(line: bytes) -> Said:
-        """What the line says; lines of the same words differ in time alone."""
-        found = _STAMP.match(line)
-        form, end = (found.lastindex, found.end()) if found else (None, 0)
-        ranked = _RANK.match(line, end) if found else None
-        if ranked is None:
-            return form, None, line[end:]
-        return form, int(ranked[1]), line[ranked.end() :]
+class Sayings:
+    """The words that were judged in one log, and the forms of what stands before them."""
 
-    def counted(self, said: Said, line: bytes) -> bool:
-        """Count a line that was judged before; False for a new one."""
-        if said not in self._seen:
-            return False
-        tally = self._seen[said]
-        if tally is not None:
-            tally.count += 1
-            tally.last = line
-        return True
+    def __init__(self, matcher: Matcher) -> None:
+        self.forms = Forms()
+        self._matcher = matcher
+        self._known: dict[tuple[int, tuple[int, ...], bytes], Saying] = {}
+        self._alike: dict[tuple[object, ...], Saying] = {}
 
-    def remember(self, said: Said, tally: Tally | None) -> None:
-        """What the line was counted to; None where it means nothing."""
-        if len(self._seen) < MAX_REMEMBERED:
-            self._seen[said] = tally
+    def of(self, raw: bytes, possible: tuple[int, ...]) -> tuple[Form, Saying] | None:
+        """What the line says by its words; None where it must be looked at as a whole.
 
-    def saying(self, said: Said) -> Saying | None:
-        """What lines of these words are, whichever rank speaks; None where that is not known."""
-        return self._sayings.get((said[0], said[2])) if said[1] is not None else None
+        `possible`: all patterns that may match it, as `Matcher.hits` told.
+        """
+        known, forms = self._known, self.forms
+        for form in forms.like(raw):
+            saying = known.get((form.family, possible, raw[form.end :]))
+            if saying is not None:
+                forms.prefer()
+                return (form, saying) if saying is not UNSURE else None
+        return self._new(raw, possible) if is_plain(raw) else None
 
-    def learn(self, said: Said, saying: Saying) -> None:
-        """Lines of these words are this, whichever rank speaks."""
-        if len(self._sayings) < MAX_REMEMBERED:
-            self._sayings[said[0], said[2]] = saying
+    def _new(self, raw: bytes, possible: tuple[int, ...]) -> tuple[Form, Saying] | None:
+        form = self.forms.of(raw)
+        if form is None:
+            return None
+        words = raw[form.end :]
+        saying = self._judged(raw, words, possible)
+        if len(words) <= MAX_WORDS:
+            if len(self._known) >= MAX_REMEMBERED:
+                self._known.clear()
+            self._known[form.family, possible, words] = saying
+        return (form, saying) if saying is not UNSURE else None
+
+    def _judged(self, raw: bytes, words: bytes, possible: tuple[int, ...]) -> Saying:
+        match = self._matcher.best(raw, words, possible)
+        if match is None:
+            return NOTHING
+        if not self._matcher.matches_so(words, match):
+            return UNSURE
+        return Saying(match) if words == raw else self._shared(match)
+
+    def _shared(self, match: Match) -> Saying:
+        """One saying for all prefixed words that say the same of the same part."""
+        key = (match.signature.code, *match.parts.items())
+        saying = self._alike.get(key)
+        if saying is None:
+            if len(self._alike) >= MAX_REMEMBERED:
+                self._alike.clear()
+            saying = self._alike[key] = Saying(match)
+        return saying

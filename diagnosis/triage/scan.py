@@ -1,47 +1,39 @@
 """From one log to its clues and facts, in one pass and bounded memory."""
 
-from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
+from operator import itemgetter
 
 from diagnosis.core.collective_reports import CollectiveReports
 from diagnosis.core.evidence import Evidence
+from diagnosis.core.target import normalise_host
 from diagnosis.readers.collective_reports import PATTERNS as REPORT_PATTERNS
 from diagnosis.readers.collective_reports import ReportReader
 from diagnosis.readers.logs import (
+    MAX_LINE_BYTES,
     Block,
     Line,
-    Record,
+    is_plain,
     last_stamp,
-    parsed_line,
     read_blocks,
-    record_of,
-    span_at,
 )
-from diagnosis.readers.logs_c10d import WatchdogReport, watchdog_report
+from diagnosis.readers.logs_forms import Form
 from diagnosis.readers.logs_heads import Head
-from diagnosis.readers.logs_times import Clock, Stamp
+from diagnosis.readers.logs_times import Stamp, may_hold_stamp
 from diagnosis.readers.origin import Origin, origin_of
 from diagnosis.taxonomy.matcher import Match, Matcher
 from diagnosis.taxonomy.ruleset import Taxonomy
-from diagnosis.taxonomy.signature import Stream
 from diagnosis.taxonomy.suppression import Suppression
-from diagnosis.triage.clues import TEXT_LENGTH, Clue, Moment
+from diagnosis.triage.clue_book import ClueBook, host_of, rank_of
+from diagnosis.triage.clues import Clue
 from diagnosis.triage.facts import FACT_PATTERNS, FactReader, Facts, speaks_of_facts
-from diagnosis.triage.places import Place, address_of, gpu_name, nic_of, pci_in
-from diagnosis.triage.repeats import MAX_REMEMBERED, Repeats, Said, Saying, Tally
+from diagnosis.triage.repeats import Saying, Sayings, Speaker
 
 #: From this many bytes on, building the quicker scanner (half a second) pays for itself.
 NATIVE_FROM_BYTES = 64 * 1024**2
 
-#: Different clues that one log may give; a log with more is a flood whose start is enough.
-MAX_CLUES = 5000
-
-#: Different clues of one signature at one place; further lines count to the first of them.
-MAX_VARIANTS = 100
-
-#: Clues of one signature whose whole records are kept; later ones keep their own line.
-MAX_RECORDS = 16
+#: Lines at a log's start among which its first time is looked for.
+FIRST_LINES = 50
 
 
 @dataclass(frozen=True)
@@ -71,244 +63,159 @@ def scan(
     suppression: Suppression = Suppression(),  # noqa: B008 - frozen
 ) -> Scan:
     """Read one log. Raises only what its stream raises (`OSError`, `EOFError`)."""
-    reading = _Reading(evidence, suppression)
+    reading = _Reading(evidence, matcher, suppression)
     with evidence.open() as stream:
         for block in read_blocks(stream):
-            reading.take(block, matcher)
+            reading.take(block)
     return Scan(
-        evidence, reading.origin, reading.all_clues(), reading.facts, reading.reports.finish()
+        evidence, reading.origin, reading.book.all(), reading.facts, reading.reports.finish()
     )
+
+
+def hits_in(block: Block, matcher: Matcher) -> Iterator[tuple[int, bytes, tuple[int, ...]]]:
+    """Lines of a block that may match something: start, bytes without colours, which patterns."""
+    coloured = block.coloured
+    if coloured is None:
+        yield from _cut(block.text, matcher)
+        return
+    found = [
+        (coloured.origin(at), raw, possible) for at, raw, possible in _cut(coloured.text, matcher)
+    ]
+    if coloured.origins is not None:
+        own = set(coloured.origins)
+        found += [hit for hit in _cut(block.text, matcher) if hit[0] not in own]
+        found.sort(key=itemgetter(0))
+    yield from found
+
+
+def _cut(text: bytes, matcher: Matcher) -> Iterator[tuple[int, bytes, tuple[int, ...]]]:
+    for start, end, possible in matcher.hits(text):
+        yield start, text[start : min(end, start + MAX_LINE_BYTES)], possible
 
 
 class _Reading:
     """The state of one pass over one log."""
 
-    def __init__(self, evidence: Evidence, suppression: Suppression) -> None:
-        self.evidence = evidence
-        self.suppression = suppression
+    def __init__(self, evidence: Evidence, matcher: Matcher, suppression: Suppression) -> None:
         self.origin = origin_of(evidence)
         self.facts = Facts()
         self.reports = ReportReader(evidence)
-        self.clues: dict[tuple[object, ...], Clue] = {}
-        self.tallies: dict[tuple[object, ...], Tally] = {}
-        self.variants: dict[tuple[object, ...], list[tuple[object, ...]]] = {}
-        self.records: Counter[str] = Counter()
-        self.place_keys: dict[tuple[object, ...], tuple[object, ...]] = {}
-        self.repeats = Repeats()
-        self.fact_reader = FactReader(self.facts)
-        self.known: Stamp | None = None
+        self.book = ClueBook(evidence.name, self.origin, suppression)
+        self.sayings = Sayings(matcher)
+        self._matcher = matcher
+        self._fact_reader = FactReader(self.facts)
+        self._known: Stamp | None = None
 
-    def take(self, block: Block, matcher: Matcher) -> None:
+    def take(self, block: Block) -> None:
         if not self.facts.stamps:
             self._note_first(block)
-        for start, possible in matcher.hits(block.text):
-            raw = block.bytes_at(start)
-            said = self.repeats.said(raw)
-            if block.heads is None and (
-                self.repeats.counted(said, raw) or self._counted_as_known(said, raw)
-            ):
-                continue
-            line = block.line_at(start)
-            same = possible if line.data == raw else None
-            extras = matcher.speaks_of_extras(same)
-            told = extras is not False and self._told(block, start, line)
-            match = matcher.best(line.data, line.message_data, same)
-            tally = self._take_match(block, start, match) if match is not None else None
-            if not told and block.heads is None:
-                self.repeats.remember(said, tally)
-                if match is not None and said[1] is not None:
-                    self._learn(said, line, match, matcher.best(line.message_data, None, same))
-        self.known = last_stamp(block) or self.known
-        self.facts.last = self.known
+        own = self._matcher.signatures
+        for start, raw, possible in hits_in(block, self._matcher):
+            known = self._took_facts if possible[-1] >= own else self._counted
+            if not known(block, start, raw, possible):
+                self._look_at(block, start, raw, possible)
+        self._known = last_stamp(block) or self._known
+        self.facts.last = self._known
         self.facts.lines += block.lines_of_file
 
-    def _counted_as_known(self, said: Said, raw: bytes) -> bool:
-        """Count a line whose words another rank said before; False where it must be judged."""
-        saying = self.repeats.saying(said)
-        if saying is None:
+    def _counted(self, block: Block, start: int, raw: bytes, possible: tuple[int, ...]) -> bool:
+        """Take a line whose words were judged already; False where it must be looked at."""
+        found = self.sayings.of(raw, possible)
+        if found is None:
             return False
-        head = saying.head._replace(rank=said[1])
-        key = self._key(saying.match, head, saying.report, self.suppression.rules_on(raw))
-        tally = self.tallies.get(key)
-        if tally is None and len(self.clues) < MAX_CLUES:
-            return False
-        self.repeats.remember(said, tally)
-        if tally is not None:
-            tally.count += 1
+        form, saying = found
+        if saying.match is None:
+            return True
+        outer = block.outer_head_at(start)
+        speaker = saying.speaker(*self._speaker(form, raw, outer))
+        if saying.tallies is not None and saying.is_closed:
+            tally = saying.tallies.get(speaker)
+        else:
+            headed = form.end > 0 or outer.prefixes > 0
+            tally = self.book.tally(saying, speaker, raw, headed=headed)
+        if tally is None:
+            if not saying.is_closed:
+                self._add(block, start, saying, speaker)
+            return True
+        tally.count += 1
+        if outer.stamp is not None:
+            tally.last = outer
+        elif form.has_stamp:
             tally.last = raw
         return True
 
-    def _learn(self, said: Said, line: Line, match: Match, without: Match | None) -> None:
-        """Lines of these words mean this whichever rank speaks, if its prefix had no part in it."""
-        if line.head.rank == said[1] and without == match:
-            self.repeats.learn(said, Saying(match, line.head, _report_in(match, line.text)))
+    def _took_facts(self, block: Block, _start: int, raw: bytes, possible: tuple[int, ...]) -> bool:
+        """Take the facts of a line that tells nothing else; False where it may."""
+        own = self._matcher.signatures
+        others = possible[0] < own or possible[-1] >= own + len(FACT_PATTERNS)
+        if others or block.around is not None or not is_plain(raw):
+            return False
+        form = self.sayings.forms.of(raw)
+        if form is None or form.host is None:
+            return False
+        return self._fact_reader.take_plain(raw, raw[slice(*form.host)].decode("ascii"))
 
-    def all_clues(self) -> tuple[Clue, ...]:
-        """The clues with their counts and last times."""
-        return tuple(
-            replace(clue, count=self.tallies[key].count, last=self._last(self.tallies[key]))
-            for key, clue in self.clues.items()
-        )
+    def _look_at(self, block: Block, start: int, raw: bytes, possible: tuple[int, ...]) -> None:
+        """Take what one line tells, and remember the form of its prefixes."""
+        line = block.line_at(start)
+        same = possible if line.data == raw else None
+        if same is None or same[-1] >= self._matcher.signatures:
+            self._take_facts(block, start, line)
+        match = self._matcher.best(line.data, line.message_data, same)
+        if match is not None:
+            self._take_match(block, start, match)
+        self.sayings.forms.learn(raw, line)
 
-    def _last(self, tally: Tally) -> Moment | None:
-        head = tally.last if isinstance(tally.last, Head) else None
-        if isinstance(tally.last, bytes):
-            head = parsed_line(tally.last).head
-        return self._moment(head.stamp, None, head) if head else None
+    def _take_match(self, block: Block, start: int, match: Match) -> None:
+        """Count the line to the clue it repeats, or make a clue of its record."""
+        line, saying = block.line_at(start), Saying(match)
+        host, rank = host_of(line.head, self.origin), rank_of(line.head, self.origin)
+        speaker = saying.speaker(normalise_host(host) if host else None, rank)
+        tally = self.book.tally(saying, speaker, line.data, headed=line.head.prefixes > 0)
+        if tally is not None:
+            tally.count += 1
+            tally.last = line.head if line.head.stamp is not None else tally.last
+        elif self.book.has_room(saying):
+            self._add(block, start, saying, speaker)
 
-    def _told(self, block: Block, start: int, line: Line) -> bool:
-        """Take what the line tells of facts and of collectives; does it tell any?"""
-        facts = speaks_of_facts(line.text)
-        if facts:
-            self.fact_reader.take(line.text, line.head)
-        report = self.reports.wants(line.data)
-        if report:
+    def _add(self, block: Block, start: int, saying: Saying, speaker: Speaker) -> None:
+        """Make a clue of the line's record."""
+        head = self.book.add(block, start, saying, speaker, self._known)
+        self.facts.note_speaker(head.spoken_host, rank_of(head))
+
+    def _take_facts(self, block: Block, start: int, line: Line) -> None:
+        """What the line tells of facts and of collectives."""
+        if speaks_of_facts(line.text):
+            self._fact_reader.take(line.text, line.head)
+        if self.reports.wants(line.data):
             self._take_report(block, start, line)
-        return facts or report
 
     def _note_first(self, block: Block) -> None:
-        for index in range(min(len(block), 50)):
-            head = block.line(index).head
+        starts = [int(start) for start in block.starts[:FIRST_LINES]]
+        for start, end in zip(starts, [*starts[1:], len(block.text)], strict=True):
+            if block.around is None and not may_hold_stamp(block.text, start, end):
+                continue
+            head = block.line_at(start).head
             if head.stamp is not None:
                 self.facts.stamps.append(head.stamp)
                 return
 
     def _take_report(self, block: Block, start: int, line: Line) -> None:
         """The line where it speaks of collectives, and the row below a table's heading."""
-        index = block.index_at(start)
-        self.reports.take(block.number(index), line.text, line.head)
-        if self.reports.wants_next(line.data) and index + 1 < len(block):
-            row = block.line(index + 1)
+        self.reports.take(block.number_at(start), line.text, line.head)
+        below = block.text.find(b"\n", start) + 1
+        if self.reports.wants_next(line.data) and 0 < below < len(block.text):
+            row = block.line_at(below)
             if not self.reports.wants(row.data):
-                self.reports.take(block.number(index + 1), row.text, row.head)
+                self.reports.take(block.number_at(below), row.text, row.head)
 
-    def _take_match(self, block: Block, start: int, match: Match) -> Tally | None:
-        """Count the line to the clue it repeats, or make a clue of its record."""
-        line = block.line_at(start)
-        said = _report_in(match, line.text) if line.head.prefixes else line.text
-        key = self._key(match, line.head, said, self.suppression.rules_on(line.data))
-        tally = self.tallies.get(key)
-        if tally is None and len(self.clues) < MAX_CLUES:
-            return self._add(key, block, block.index_at(start), match)
-        if tally is not None:
-            tally.count += 1
-            tally.last = line.head if line.head.stamp is not None else tally.last
-        return tally
-
-    def _add(self, key: tuple[object, ...], block: Block, index: int, match: Match) -> Tally:
-        line = block.line(index)
-        self.records[match.signature.code] += 1
-        whole = self.records[match.signature.code] <= MAX_RECORDS
-        span = span_at(block, index) if whole else [index]
-        record = record_of(self.evidence.name, block, span, self.known)
-        head = line.head if line.head.prefixes else record.head
-        place = self._place(match, head, record.text)
-        self._note(place, head)
-        self.clues[key] = Clue(
-            signature=match.signature,
-            place=place,
-            evidence=self.evidence.name,
-            line=block.number(index),
-            offset=block.offset(index),
-            lines=record.lines,
-            text=line.text.strip()[:TEXT_LENGTH],
-            context=record.text,
-            parts=tuple(sorted(match.parts.items())),
-            moment=self._moment(line.head.stamp, record, head),
-            job=self.origin.job,
-            report=_report_in(match, record.text),
-            ignored_by=self.suppression.rules_on(line.data),
-        )
-        return self.tallies.setdefault(key, Tally())
-
-    def _key(
-        self, match: Match, head: Head, said: object, ignored_by: frozenset[int]
-    ) -> tuple[object, ...]:
-        """Equal for lines that say the same of the same place, up to MAX_VARIANTS of them.
-
-        A line without any prefix says nothing of its place, so its whole text is what is `said`.
-        """
-        where = (match.signature.code, self._place_key(match, head), ignored_by)
-        key = (*where, match.parts.get("detail"), match.parts.get("sig"), said)
-        if key in self.tallies or len(self.clues) >= MAX_CLUES:
-            return key
-        variants = self.variants.setdefault(where, [])
-        if len(variants) >= MAX_VARIANTS:
-            return variants[0]
-        variants.append(key)
-        return key
-
-    def _moment(self, stamp: Stamp | None, record: Record | None, head: Head) -> Moment | None:
-        if stamp is None and record is not None and record.time is not None:
-            stamp = Stamp(record.time, record.clock)
-        if stamp is None:
-            return None
-        time, clock = stamp.time, stamp.clock
-        if clock is Clock.UPTIME:
-            where = head.spoken_host or self.origin.host or self.evidence.name
-            return Moment(time, f"uptime {where}")
-        scale = "yearless" if clock is Clock.YEAR_UNKNOWN else "utc"
-        return Moment(time, scale, zoned=clock is Clock.ZONED)
-
-    def _place(self, match: Match, head: Head, text: str) -> Place:
-        parts = match.parts
-        stream = match.signature.stream
-        host = parts.get("host") or (None if stream is Stream.SCHEDULER else self._host(head))
-        peer = parts.get("peer")
-        return Place(
-            host=host,
-            rank=self._rank(parts, head),
-            gpu=gpu_name(parts.get("pci") or parts.get("gpu")) or _gpu_in(match, text),
-            nic=nic_of(parts.get("dev")),
-            link=parts.get("link"),
-            peer=address_of(peer) if peer else None,
-        )
-
-    def _place_key(self, match: Match, head: Head) -> tuple[object, ...]:
-        """`_place(…).key`, remembered for the words that it is made from."""
-        words = (match.signature.code, *match.parts.items(), head.spoken_host, rank_of(head))
-        key = self.place_keys.get(words)
-        if key is None:
-            key = self._place(match, head, "").key
-            if len(self.place_keys) < MAX_REMEMBERED:
-                self.place_keys[words] = key
-        return key
-
-    def _host(self, head: Head) -> str | None:
-        return head.spoken_host or self.origin.host
-
-    def _rank(self, parts: Mapping[str, str], head: Head) -> int | None:
-        if parts.get("rank", "").isdigit():
-            return int(parts["rank"])
-        rank = rank_of(head)
-        return self.origin.rank if rank is None else rank
-
-    def _note(self, place: Place, head: Head) -> None:
-        rank = rank_of(head)
-        if rank is not None:
-            self.facts.ranks.add(rank)
-            if head.spoken_host:
-                self.facts.comm_ranks.setdefault((1 << 30, rank), head.spoken_host)
-        if head.spoken_host:
-            self.facts.hosts.add(head.spoken_host)
-
-
-def _report_in(match: Match, text: str) -> WatchdogReport | None:
-    return watchdog_report(text) if match.signature.code.startswith("c10d") else None
-
-
-def rank_of(head: Head) -> int | None:
-    """The global rank that a line's prefixes tell; c10d's group rank only where it is global."""
-    if head.rank is not None:
-        return head.rank
-    if head.group_rank is not None and head.default_group is not False:
-        return head.group_rank
-    return head.task
-
-
-def _gpu_in(match: Match, text: str) -> str | None:
-    """A GPU's address elsewhere in a kernel record that is about a GPU."""
-    signature = match.signature
-    if signature.stream is Stream.KERNEL and signature.component == "gpu":
-        return pci_in(text)
-    return None
+    def _speaker(self, form: Form, raw: bytes, outer: Head) -> Speaker:
+        """Whose line it is by its form and by what is around it: host (normalised) and rank."""
+        host, rank = outer.outer_host or self.origin.host, self.origin.rank
+        if form.host is not None:
+            host = raw[slice(*form.host)].decode("ascii")
+        if outer.rank is not None and form.draft.rank is None:
+            rank = outer.rank
+        elif form.rank is not None:
+            rank = int(raw[slice(*form.rank)])
+        return normalise_host(host) if host else None, rank

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from diagnosis.taxonomy.history import History
 from diagnosis.taxonomy.suppression import Suppression
 
 
@@ -26,6 +27,7 @@ class TriageSettings:
     echo: an event this soon after an application's exception on the same GPU is its consequence.
     recovery: a link that is back within this long, with nothing failing, is no fault.
     boot: link events this soon after boot are link training.
+    corrected: fewer lines of errors that hardware corrected, on one host, are no finding.
     silence: a host is silent when its log ends this long before the others' failures.
     escalation_jobs: a hardware fault of one host in this many jobs' logs isolates it.
     config_hosts, config_share: configurations are compared from this many hosts on, and a value is
@@ -39,6 +41,7 @@ class TriageSettings:
     clock_offsets: known offset of each host's clock against UTC, subtracted from its times.
     now: the moment that stamps without a year are read against; None leaves their year unknown.
     suppression: what people silenced, as it counts for this incident.
+    history: what is known of the parts at hand from earlier incidents.
     """
 
     after_failure: float = 120.0
@@ -54,6 +57,7 @@ class TriageSettings:
     echo: float = 60.0
     recovery: float = 180.0
     boot: float = 300.0
+    corrected: int = 100
     silence: float = 60.0
     escalation_jobs: int = 2
     config_hosts: int = 3
@@ -70,3 +74,4 @@ class TriageSettings:
     clock_offsets: Mapping[str, float] = field(default_factory=dict)
     now: float | None = None
     suppression: Suppression = field(default_factory=Suppression)
+    history: History = field(default_factory=History)

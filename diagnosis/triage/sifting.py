@@ -1,5 +1,6 @@
 """What is left out before judging: other days' events, links that came back, echoes of a cause."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -15,6 +16,7 @@ from diagnosis.triage.timeline import day_text
 #: Event → the event that takes it back on the same part.
 TAKEN_BACK_BY = {
     "nfs-not-responding": ("nfs-ok",),
+    "lustre-lost": ("lustre-restored",),
     "mlx5-link-down": ("mlx5-link-up", "nic-link-up"),
     "nic-link-down": ("nic-link-up", "mlx5-link-up"),
     "bond-slave-down": ("bond-recovered",),
@@ -27,6 +29,8 @@ _OF_THE_JOB = {Stream.JOB, Stream.SCHEDULER}
 #: A driver, library or fabric manager that does not fit, and what it leaves behind.
 _MISFITS = {"driver-library-mismatch", "driver-api-mismatch", "fm-not-started", "fm-service-failed"}
 _NOT_STARTED = {"gpu-none-found", "gpu-rm-init-failed", "gpu-probe-failed", "nvls-bind-failed"}
+#: What hardware corrects all the time: only its rate tells.
+CORRECTED = {"mem-ecc-corrected", "pcie-aer-corrected", "cpu-mce-logged", "amdgpu-ras-ce"}
 _OF_A_HOST = {Stream.KERNEL, Stream.SYSTEM, Stream.BMC}
 _FAILING = {
     SignatureClass.DISTRIBUTED,
@@ -54,6 +58,7 @@ def sift(case: Case) -> Sifted:
         ("outside the window", _outside_window(case)),
         ("taken back soon after, with nothing failing", _taken_back(case)),
         ("link training at boot", _at_boot(case)),
+        ("corrected by the hardware, too few to mean anything", _corrected(case)),
         ("the echo of an application's exception on the same GPU", _echo(case)),
         ("what a driver or fabric manager of another version explains", _by_driver(case)),
         ("Xid 45 is the tear-down after another event on the host", _teardown(case)),
@@ -147,7 +152,10 @@ def _soon_after(clue: Clue, other: Clue, settings: TriageSettings) -> bool:
 
 def _at_boot(case: Case) -> Callable[[Clue], bool]:
     def is_boot(clue: Clue) -> bool:
-        if clue.signature.component != "nic" or clue.signature.action is not Action.CHECK_LINK:
+        if (
+            clue.signature.component not in {"nic", "optics"}
+            or clue.signature.action is not Action.CHECK_LINK
+        ):
             return False
         latest = clue.last or clue.moment
         if latest is None or not latest.scale.startswith("uptime"):
@@ -157,15 +165,21 @@ def _at_boot(case: Case) -> Callable[[Clue], bool]:
     return is_boot
 
 
+def _corrected(case: Case) -> Callable[[Clue], bool]:
+    lines: Counter[tuple[str, str | None]] = Counter()
+    for clue in case.clues:
+        lines[clue.code, clue.place.machine] += clue.count
+    few = case.settings.corrected
+    return lambda clue: clue.code in CORRECTED and lines[clue.code, clue.place.machine] < few
+
+
 def _echo(case: Case) -> Callable[[Clue], bool]:
     """A time-out of the GPU right after the application's exception on it (Xid 13, then 109)."""
-    exceptions = [
-        clue
-        for clue in case.clues
-        if clue.signature.cls is SignatureClass.USER
-        and clue.signature.stream is Stream.KERNEL
-        and clue.place.gpu
-    ]
+    exceptions: dict[str | None, list[Clue]] = {}
+    for clue in case.clues:
+        signature = clue.signature
+        if signature.cls is SignatureClass.USER and signature.stream is Stream.KERNEL:
+            exceptions.setdefault(pci_key(clue.place.gpu), []).append(clue)
 
     def is_echo(clue: Clue) -> bool:
         signature = clue.signature
@@ -173,13 +187,14 @@ def _echo(case: Case) -> Callable[[Clue], bool]:
             return False
         if signature.severity is Severity.CRITICAL or signature.action is not Action.RESET_GPU:
             return False
-        return any(_follows(clue, other, case.settings.echo) for other in exceptions)
+        earlier = exceptions.get(pci_key(clue.place.gpu), ()) if clue.place.gpu else ()
+        return any(_follows(clue, other, case.settings.echo) for other in earlier)
 
     return is_echo
 
 
 def _follows(clue: Clue, cause: Clue, within: float) -> bool:
-    if pci_key(clue.place.gpu) != pci_key(cause.place.gpu) or not _same_machine(clue, cause):
+    if not _same_machine(clue, cause):
         return False
     if is_before(cause, clue) is not True:
         return False

@@ -34,7 +34,8 @@ def aligned(
         offset = by_host.get(host, 0.0) if host else 0.0
         boot = boots.get(clue.evidence)
         first, last = (_on_utc(moment, near, boot, offset) for moment in (clue.moment, clue.last))
-        moved.append(replace(clue, moment=first, last=last))
+        same = first is clue.moment and last is clue.last
+        moved.append(clue if same else replace(clue, moment=first, last=last))
     return moved
 
 
@@ -60,7 +61,7 @@ def _on_utc(
         if near is None:
             return replace(moment, time=moment.time - offset)
         return Moment(_nearest_year(moment.time, near) - offset, "utc")
-    return replace(moment, time=moment.time - offset)
+    return replace(moment, time=moment.time - offset) if offset else moment
 
 
 def _nearest_year(time: float, near: float) -> float:

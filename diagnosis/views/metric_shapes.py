@@ -6,6 +6,10 @@ from typing import Any
 
 #: Rows of a table; a picture has more points.
 ROWS = 40
+#: Deviations from which on a cell of the map is drawn louder.
+MAP_LEVELS = (4.0, 8.0, 16.0, 32.0)
+#: Beyond this factor a change is not told in percent.
+LARGEST_FACTOR = 20.0
 
 Number = float | None
 
@@ -58,6 +62,81 @@ def band_table(shown: Mapping[str, Any]) -> BandTable:
         peers=shown["peers"],
         rows=_some(rows),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ShiftRow:
+    """One metric of one suspect before and after; values as text."""
+
+    host: str
+    device: str
+    metric: str
+    unit: str
+    before: str
+    after: str
+    peers: str
+    change: str
+    deviations: str
+
+
+@dataclass(frozen=True, slots=True)
+class MapCell:
+    """A cell of the map: its deviations as text, and how loud it is drawn (0 to 4)."""
+
+    text: str
+    level: int
+
+
+@dataclass(frozen=True, slots=True)
+class OutlierMap:
+    """Hosts by metrics: those that moved furthest; `others` more hosts are not shown."""
+
+    metrics: Sequence[str]
+    rows: Sequence[tuple[str, Sequence[MapCell]]]
+    others: int
+
+
+def shift_table(shown: Sequence[Mapping[str, Any]]) -> list[ShiftRow]:
+    """What changed on the suspects, the strongest first."""
+    return [
+        ShiftRow(
+            host=row["host"],
+            device=row["device"] or "",
+            metric=row["metric"],
+            unit=row["unit"],
+            before=_number(row["before"]),
+            after=_number(row["after"]),
+            peers=_number(row["peers"]),
+            change=_change(row["before"], row["after"]),
+            deviations=f"{row['deviations']:+.0f}",
+        )
+        for row in shown
+    ]
+
+
+def outlier_table(shown: Mapping[str, Any] | None) -> OutlierMap | None:
+    """The map as the rows of a table, which is the picture itself."""
+    if not shown:
+        return None
+    rows = [
+        (host, [_cell(value) for value in cells])
+        for host, cells in zip(shown["hosts"], shown["cells"], strict=True)
+    ]
+    return OutlierMap(shown["metrics"], rows, shown["others"])
+
+
+def _cell(value: Number) -> MapCell:
+    if value is None:
+        return MapCell("", 0)
+    level = sum(value >= bound for bound in MAP_LEVELS)
+    return MapCell(f"{value:+.0f}" if level or value <= -MAP_LEVELS[0] else "", level)
+
+
+def _change(before: float, after: float) -> str:
+    """In percent where that says something: not of a counter that was near zero."""
+    if abs(after) > LARGEST_FACTOR * abs(before):
+        return "from nearly nothing"
+    return f"{(after / before - 1) * 100:+.0f} %" if before else "no change"
 
 
 def _some(rows: Sequence[Any]) -> Sequence[Any]:

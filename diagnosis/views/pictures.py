@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from diagnosis.models import MetricPicture, ProgressPicture
-from diagnosis.views.metric_shapes import band_table, pace_table
+from diagnosis.views.metric_shapes import band_table, outlier_table, pace_table, shift_table
 from diagnosis.views.progress_shapes import shape
 
 
@@ -30,8 +30,10 @@ def metrics(request: HttpRequest, pk: int) -> HttpResponse:
     if picture is None:
         return HttpResponse(status=204)
     context = {
-        "pace": pace_table(picture.data["pace"]),
-        "bands": [band_table(shown) for shown in picture.data["metrics"]],
+        "pace": pace_table(picture.data.get("pace")),
+        "bands": [band_table(shown) for shown in picture.data.get("metrics", [])],
+        "shifts": shift_table(picture.data.get("shifts") or []),
+        "map": outlier_table(picture.data.get("map")),
         "data": orjson.dumps(picture.data).decode(),
     }
     return render(request, "diagnosis/_metrics.html", context)

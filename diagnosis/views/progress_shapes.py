@@ -7,11 +7,13 @@ bounded whatever the size of the job, the suspicious first.
 import re
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import zip_longest
 from typing import Any
 
-#: Communicators in the map, marks in the detail, and waits that are shown at most.
-MAP_ROWS, MARKS, WAITS = 40, 32, 60
-_UNKNOWN = -1
+from diagnosis.views.progress_map import UNKNOWN, Map, front_of, is_disturbed, map_of
+
+#: Marks in the detail, and waits that are shown at most.
+MARKS, WAITS = 32, 60
 _ROLES = ("culprit", "possible", "victim")
 
 
@@ -22,17 +24,6 @@ class Choice:
     index: int
     label: str
     suspicious: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Map:
-    """How far each rank or host is behind the first of its communicator; None where not in it."""
-
-    columns: Sequence[str] = ()
-    rows: Sequence[str] = ()
-    behind: Sequence[Sequence[int | None]] = ()
-    blamed: Sequence[str] = ()
-    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +55,24 @@ class Detail:
 
 
 @dataclass(frozen=True, slots=True)
+class Late:
+    """One rank, or one host's ranks, and how long its peers wait for it at a collective."""
+
+    who: str
+    host: str
+    late_ms: float
+    role: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lateness:
+    """The latest first, and how many are not shown."""
+
+    marks: Sequence[Late]
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True)
 class Wait:
     """Ranks of one communicator that wait for others; all as text."""
 
@@ -75,6 +84,17 @@ class Wait:
 
 
 @dataclass(frozen=True, slots=True)
+class Side:
+    """One side of a call mismatch: who called what, where that stands, and the stack, innermost
+    first; each frame with whether the other side lacks it."""
+
+    text: str
+    evidence: str
+    entry: int | None
+    frames: Sequence[tuple[str, bool]]
+
+
+@dataclass(frozen=True, slots=True)
 class Progress:
     """All that the page needs."""
 
@@ -83,7 +103,16 @@ class Progress:
     chosen: int
     map: Map | None
     detail: Detail
+    lateness: Lateness | None = None
     waits: Sequence[Wait] = field(default=())
+    mismatch: Sequence[Side] = field(default=())
+    left_out: int = 0
+
+    @property
+    def stacks(self) -> Sequence[Sequence[tuple[str, bool]]]:
+        """The frames of both sides of a mismatch as a table's rows."""
+        columns = [side.frames for side in self.mismatch]
+        return list(zip_longest(*columns, fillvalue=("", False)))
 
     @property
     def disturbed(self) -> Sequence[Choice]:
@@ -116,18 +145,50 @@ def shape(data: Mapping[str, Any], *, communicator: int | None = None) -> Progre
     )
     if not groups:
         return None
+    left_out = int(data.get("left_out", 0))
     wanted = data.get("named") if communicator is None else communicator
     chosen = next((one for one in groups if one["index"] == wanted), groups[0])
     return Progress(
         folded=bool(data.get("folded")),
         choices=sorted(
-            (Choice(one["index"], one["label"], _disturbed(one)) for one in groups), key=_natural
+            (Choice(one["index"], one["label"], is_disturbed(one)) for one in groups), key=_natural
         ),
         chosen=chosen["index"],
-        map=_map(groups, folded=bool(data.get("folded"))),
+        map=map_of(groups, folded=bool(data.get("folded")), left_out=left_out),
         detail=_detail(chosen, waits, folded=bool(data.get("folded"))),
+        lateness=_lateness(data.get("lateness") or {}, folded=bool(data.get("folded"))),
         waits=[_wait(one, groups) for one in data.get("waits", ())[:WAITS]],
+        mismatch=_mismatch(data.get("mismatch", ())),
+        left_out=left_out,
     )
+
+
+def _mismatch(sides: Sequence[Mapping[str, Any]]) -> Sequence[Side]:
+    """Both sides; empty where there are not two."""
+    if len(sides) != 2:
+        return ()
+    return [
+        Side(
+            side["text"],
+            side["evidence"],
+            side["entry"],
+            [(frame, frame not in other["frames"]) for frame in side["frames"]],
+        )
+        for side, other in (tuple(sides), tuple(reversed(sides)))
+    ]
+
+
+def _lateness(told: Mapping[str, Any], *, folded: bool) -> Lateness | None:
+    """None where nobody is late, and in pictures from before this was measured."""
+    if not told.get("ranks"):
+        return None
+    marks = [
+        Late(str(ranks) if folded else f"rank {ranks}", host, late_ms, role)
+        for ranks, host, late_ms, role in zip(
+            told["ranks"], told["hosts"], told["late_ms"], told["blamed"], strict=True
+        )
+    ]
+    return Lateness(marks[:MARKS], max(0, len(marks) - MARKS))
 
 
 def _natural(choice: Choice) -> list[tuple[int, str]]:
@@ -142,62 +203,11 @@ def _suspicion(
     """First where a suspect is behind, then by how few ranks hold how many others up."""
     mine = [wait for wait in waits if wait["communicator"] == group["index"]]
     behind = any(
-        role in {"culprit", "possible"} and enqueued < _front(group)
+        role in {"culprit", "possible"} and enqueued < front_of(group)
         for role, enqueued in zip(group["blamed"], group["enqueued"], strict=True)
     )
     blockers = min((len(wait["blocking_ranks"]) for wait in mine), default=1 << 30)
     return (behind, -blockers, sum(group["waiting"]), group["size"])
-
-
-def _disturbed(group: Mapping[str, Any]) -> bool:
-    """Whether someone waits, or not everyone is equally far."""
-    known = {count for count in group["enqueued"] if count != _UNKNOWN}
-    return any(group["waiting"]) or len(known) > 1
-
-
-def _front(group: Mapping[str, Any]) -> int:
-    return max(group["enqueued"], default=_UNKNOWN)
-
-
-def _names(group: Mapping[str, Any], *, folded: bool) -> Sequence[str]:
-    if folded:
-        return [host or "host not known" for host in group["hosts"]]
-    return [str(rank) for rank in group["ranks"]]
-
-
-def _map(groups: Sequence[Mapping[str, Any]], *, folded: bool) -> Map | None:
-    """The disturbed communicators; None where they would be a single line."""
-    counted = [group for group in groups if _front(group) != _UNKNOWN]
-    shown = [group for group in counted if _disturbed(group)][:MAP_ROWS]
-    if len(shown) < 2:
-        return None
-    places: dict[str, tuple[int, str]] = {}
-    blamed: set[str] = set()
-    for group in shown:
-        for place, name in enumerate(_names(group, folded=folded)):
-            order = 0 if folded else int(group["ranks"][place])
-            places.setdefault(name, (order, name))
-            if group["blamed"][place] in {"culprit", "possible"}:
-                blamed.add(name)
-    columns = sorted(places, key=places.__getitem__)
-    return Map(
-        columns=columns,
-        rows=[group["label"] for group in shown],
-        behind=[_behind(group, columns, folded=folded) for group in shown],
-        blamed=sorted(blamed, key=places.__getitem__),
-        left_out=len(counted) - len(shown),
-    )
-
-
-def _behind(
-    group: Mapping[str, Any], columns: Sequence[str], *, folded: bool
-) -> Sequence[int | None]:
-    front = _front(group)
-    found = {
-        name: None if enqueued == _UNKNOWN else front - enqueued
-        for name, enqueued in zip(_names(group, folded=folded), group["enqueued"], strict=True)
-    }
-    return [found.get(name) for name in columns]
 
 
 def _detail(
@@ -225,8 +235,8 @@ def _mark(
     return Mark(
         who=who,
         host=host,
-        enqueued=None if enqueued == _UNKNOWN else enqueued,
-        completed=None if completed == _UNKNOWN else completed,
+        enqueued=None if enqueued == UNKNOWN else enqueued,
+        completed=None if completed == UNKNOWN else completed,
         state=_state(group, place, awaited),
         role=group["blamed"][place],
     )
@@ -237,7 +247,7 @@ def _state(group: Mapping[str, Any], place: int, awaited: Container[object]) -> 
         return "no report"
     if group["waiting"][place]:
         return "waits"
-    missing = group["enqueued"][place] < _front(group) or group["ranks"][place] in awaited
+    missing = group["enqueued"][place] < front_of(group) or group["ranks"][place] in awaited
     return "did not arrive" if missing else "arrived"
 
 

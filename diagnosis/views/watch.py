@@ -19,7 +19,7 @@ from diagnosis.services.evidence import placement_of_attempt
 from diagnosis.services.progress import live_progress
 from diagnosis.views.pictures import drawn_progress
 from incidents import selectors
-from incidents.views.incident_parts import coverage_of
+from incidents.views.coverage import coverage_of
 
 #: How each verdict looks.
 _LOOKS: Mapping[str, str] = {

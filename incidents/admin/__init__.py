@@ -4,6 +4,6 @@ What people do with incidents goes through the services, from the pages and the 
 records are read-only.
 """
 
-from incidents.admin import access, jobs, records
+from incidents.admin import access, connectors, inbox, jobs, records, webhooks
 
-__all__ = ["access", "jobs", "records"]
+__all__ = ["access", "connectors", "inbox", "jobs", "records", "webhooks"]

@@ -24,6 +24,12 @@ admin.site.unregister(Group)
 class PersonForm(UserChangeForm["models.User"]):
     """Keeps the last administrator in office."""
 
+    def clean_clusters(self) -> list[str]:
+        return _names(self.cleaned_data["clusters"])
+
+    def clean_owners(self) -> list[str]:
+        return _names(self.cleaned_data["owners"])
+
     def clean(self) -> dict[str, Any] | None:
         given = super().clean()
         stays = given and given.get("role") == Role.ADMIN and given.get("is_active")
@@ -42,7 +48,7 @@ class PersonAdmin(Recorded, UserAdmin["models.User"]):
     fieldsets = (
         (None, {"fields": ("username", "password")}),
         ("Person", {"fields": ("first_name", "last_name", "email", "time_zone")}),
-        ("Access", {"fields": ("role", "is_active")}),
+        ("Access", {"fields": ("role", "is_active", "clusters", "owners")}),
     )
     add_fieldsets = (
         (None, {"fields": ("username", "usable_password", "password1", "password2", "role")}),
@@ -61,13 +67,19 @@ class TokenForm(forms.ModelForm["models.ApiToken"]):
 
     class Meta:
         model = models.ApiToken
-        fields = ("name", "owner", "scopes", "expires_at")
+        fields = ("name", "owner", "scopes", "expires_at", "clusters", "owners")
 
     def clean_scopes(self) -> list[str]:
         try:
             return sorted(tokens.grantable(actor=self.actor, scopes=self.cleaned_data["scopes"]))
         except RecordsError as error:
             raise forms.ValidationError(str(error)) from error
+
+    def clean_clusters(self) -> list[str]:
+        return _names(self.cleaned_data["clusters"])
+
+    def clean_owners(self) -> list[str]:
+        return _names(self.cleaned_data["owners"])
 
     def clean_expires_at(self) -> object:
         expires_at = self.cleaned_data["expires_at"]
@@ -110,3 +122,12 @@ class ApiTokenAdmin(admin.ModelAdmin["models.ApiToken"]):
         for token in queryset:
             tokens.revoke(actor=actor_of(request), token=token)
         messages.success(request, "Revoked.")
+
+
+def _names(given: Any) -> list[str]:
+    """A list of names, as `["hall-2"]`; nothing is no limit."""
+    if not given:
+        return []
+    if not isinstance(given, list) or not all(isinstance(name, str) and name for name in given):
+        raise forms.ValidationError('Write a list of names: ["hall-2"].')
+    return sorted(set(given))

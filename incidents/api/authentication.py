@@ -6,6 +6,7 @@ from rest_framework.request import Request
 
 from incidents.choices import Source
 from incidents.models import ApiToken, User
+from incidents.reach import limit
 from incidents.roles import Actor
 from incidents.services import tokens
 
@@ -23,6 +24,7 @@ class TokenAuthentication(BaseAuthentication):
         token = tokens.authenticate(raw=raw)
         if token is None:
             raise AuthenticationFailed("The token is unknown, expired or revoked.")
+        limit(Actor.of_token(token).reach)
         return token.owner, token
 
     def authenticate_header(self, request: Request) -> str:

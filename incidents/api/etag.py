@@ -26,7 +26,8 @@ def etag_of(data: Any) -> str:
     """The quoted tag of a rendered representation."""
     digest = hashlib.sha256(orjson.dumps(data, option=_PLAIN)).hexdigest()[:20]
     version = data.get("version") if isinstance(data, Mapping) else None
-    return f'"{digest}"' if version is None else f'"{version}-{digest}"'
+    counted = isinstance(version, int) and not isinstance(version, bool)
+    return f'"{version}-{digest}"' if counted else f'"{digest}"'
 
 
 def is_known(request: Request, tag: str) -> bool:

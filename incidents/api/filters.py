@@ -8,19 +8,35 @@ from django.db.models import Exists, Model, OuterRef, Q, QuerySet
 from django_filters.rest_framework import DjangoFilterBackend
 from rest_framework.request import Request
 
+from incidents.api.expanding import PARAMETER as EXPAND
+from incidents.api.fields import PARAMETER as FIELDS
 from incidents.api.problems import InvalidQuery
 from incidents.choices import (
     Action,
+    DeliveryState,
     DiagnosisState,
     EvidenceKind,
+    ExecutionState,
     HostState,
     JobState,
+    MessageState,
     ParseStatus,
     SuspectRole,
 )
 from incidents.filters import IncidentFilter
 from incidents.hostnames import normalise_host
-from incidents.models import Decision, Diagnosis, Evidence, Host, Job, Recommendation, Suspect
+from incidents.models import (
+    Decision,
+    Diagnosis,
+    Evidence,
+    Execution,
+    Host,
+    InboxMessage,
+    Job,
+    Recommendation,
+    Suspect,
+    WebhookDelivery,
+)
 
 _PAGING = frozenset({"cursor", "limit"})
 _Rows = QuerySet[Any]
@@ -54,7 +70,7 @@ class QueryFilter(DjangoFilterBackend):
 
 def refuse_unknown(request: Request, known: frozenset[str] | set[str]) -> None:
     """Raises `InvalidQuery` for parameters that an address does not take."""
-    unknown = sorted(set(request.query_params) - known)
+    unknown = sorted(set(request.query_params) - known - {FIELDS, EXPAND})
     if unknown:
         message = f"There is no such parameter here. Known: {', '.join(sorted(known))}."
         raise InvalidQuery({name: [message] for name in unknown})
@@ -102,6 +118,9 @@ class HostListFilter(django_filters.FilterSet):
     state = django_filters.ChoiceFilter(choices=HostState.choices)
     name = django_filters.CharFilter(method="named", label="Name, however it is spelt")
     q = django_filters.CharFilter("normalised_name", "icontains", label="In the name")
+    repeat_offender_from = django_filters.NumberFilter(
+        "lemon_score", "gte", label="Repeat-offender score of at least this (0 to 1)"
+    )
 
     class Meta:
         model = Host
@@ -143,6 +162,39 @@ class SuspectListFilter(django_filters.FilterSet):
 
     class Meta:
         model = Suspect
+        fields: Sequence[str] = []
+
+
+class MessageListFilter(django_filters.FilterSet):
+    """The messages of one inbox."""
+
+    state = django_filters.ChoiceFilter(choices=MessageState.choices)
+
+    class Meta:
+        model = InboxMessage
+        fields: Sequence[str] = []
+
+
+class DeliveryListFilter(django_filters.FilterSet):
+    """The messages to one endpoint."""
+
+    state = django_filters.ChoiceFilter(choices=DeliveryState.choices)
+    verb = django_filters.CharFilter("verb", label="Kind of event")
+    message_id = django_filters.CharFilter("message_id", label="The header webhook-id")
+
+    class Meta:
+        model = WebhookDelivery
+        fields: Sequence[str] = []
+
+
+class ExecutionListFilter(django_filters.FilterSet):
+    """Commands over all incidents."""
+
+    incident = IdFilter("recommendation__diagnosis__incident_id", label="Incident's id")
+    state = django_filters.ChoiceFilter(choices=ExecutionState.choices)
+
+    class Meta:
+        model = Execution
         fields: Sequence[str] = []
 
 

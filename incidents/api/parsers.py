@@ -1,6 +1,7 @@
 """Bodies: JSON of bounded size, and raw bytes that are never held in memory."""
 
 import codecs
+import io
 from collections.abc import Mapping
 from typing import IO, Any
 
@@ -33,6 +34,24 @@ class JSONParser(BaseParser):
             return orjson.loads(content.removeprefix(codecs.BOM_UTF8))
         except orjson.JSONDecodeError as error:
             raise ParseError(f"The body is not JSON: {error}") from error
+
+
+class AlertParser(JSONParser):
+    """JSON under whatever name it comes: senders of alerts are not always exact.
+
+    A NUL cannot be stored as text, and must not cost the alert.
+    """
+
+    media_type = "*/*"
+
+    def parse(
+        self,
+        stream: IO[bytes],
+        media_type: str | None = None,
+        parser_context: Mapping[str, Any] | None = None,
+    ) -> Any:
+        content = stream.read(JSON_MAX_BYTES + 1).replace(b"\\u0000", b"\\ufffd")
+        return super().parse(io.BytesIO(content), media_type, parser_context)
 
 
 class RawParser(BaseParser):

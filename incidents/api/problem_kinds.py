@@ -105,6 +105,31 @@ _KINDS = (
         "`detail` says which steps are possible.",
     ),
     ProblemKind(
+        "destination-refused",
+        HTTPStatus.CONFLICT,
+        "This instance sends nothing there",
+        "The address is private and its network is not allowed, or it is no web address.",
+    ),
+    ProblemKind(
+        "seal-broken",
+        HTTPStatus.CONFLICT,
+        "A stored secret cannot be opened",
+        "This instance's secret key was changed since it was stored. Set the secret anew.",
+    ),
+    ProblemKind(
+        "merged",
+        HTTPStatus.CONFLICT,
+        "The incident is part of another one",
+        "`merged_into` of the incident names it: go on there, or take this one out again.",
+    ),
+    ProblemKind(
+        "too-many-isolations",
+        HTTPStatus.CONFLICT,
+        "Many hosts would be isolated at once",
+        "Nothing was decided. `detail` says how many and why that is a question; send the same "
+        "request with `confirm: true` (and a new Idempotency-Key) to go on.",
+    ),
+    ProblemKind(
         "request-in-flight",
         HTTPStatus.CONFLICT,
         "The same request is being worked on",
@@ -163,6 +188,12 @@ _KINDS = (
         HTTPStatus.INTERNAL_SERVER_ERROR,
         "Something broke on our side",
         "It was logged. The request may be sent again with the same Idempotency-Key.",
+    ),
+    ProblemKind(
+        "unavailable",
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        "The database cannot be reached",
+        "Nothing was kept. Send the request again; `Retry-After` says when.",
     ),
     ProblemKind(
         "storage-full",

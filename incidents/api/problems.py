@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.core.exceptions import ValidationError as DjangoValidationError
+from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpResponse, JsonResponse
 from rest_framework import exceptions
 from rest_framework.settings import api_settings
@@ -16,6 +17,8 @@ from incidents.api.problem_kinds import PROBLEM_KINDS, ProblemKind
 from incidents.exceptions import InvalidInput, RecordsError
 
 MEDIA_TYPE = "application/problem+json"
+#: When a database that is down is worth another try.
+RETRY_SECONDS = "10"
 logger = logging.getLogger(__name__)
 
 
@@ -57,6 +60,8 @@ _BY_EXCEPTION: Mapping[type[Exception], str] = {
     RequestDataTooBig: "body-too-large",
     SuspiciousOperation: "malformed-body",
     DjangoValidationError: "invalid-input",
+    OperationalError: "unavailable",
+    InterfaceError: "unavailable",
 }
 
 
@@ -64,7 +69,7 @@ def problem_response(error: Exception, context: Mapping[str, Any]) -> HttpRespon
     """DRF's exception handler: whatever was raised, as a problem."""
     kind = kind_of(error)
     set_rollback()
-    if kind.status is HTTPStatus.INTERNAL_SERVER_ERROR:
+    if kind.status in {HTTPStatus.INTERNAL_SERVER_ERROR, HTTPStatus.SERVICE_UNAVAILABLE}:
         logger.error("%s failed", _address(context), exc_info=error)
     return as_response(
         kind, _detail(error, kind), errors=list(_errors(error)), headers=_headers(error)
@@ -151,6 +156,8 @@ def _headers(error: Exception) -> Mapping[str, str]:
     if isinstance(error, Problem):
         return error.headers
     headers = {}
+    if isinstance(error, OperationalError | InterfaceError):
+        headers["Retry-After"] = RETRY_SECONDS
     if challenge := getattr(error, "auth_header", None):
         headers["WWW-Authenticate"] = str(challenge)
     if (wait := getattr(error, "wait", None)) is not None:

@@ -7,6 +7,8 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiParameter
 
+from incidents.api.expanding import EXPANSIONS
+from incidents.api.expanding import PARAMETER as EXPAND
 from incidents.api.serializers.problems import ProblemSerializer
 
 _HEADER: Literal["header"] = "header"
@@ -29,6 +31,11 @@ _IF_MATCH = OpenApiParameter(
 _IF_NONE_MATCH = OpenApiParameter(
     "If-None-Match", str, _HEADER, description="The `ETag` that you have: 304 while it is current."
 )
+_FIELDS = OpenApiParameter(
+    "fields",
+    str,
+    description="Only these fields of each record: `id,status,job.name`. The `ETag` is of all.",
+)
 _ETAG = OpenApiParameter(
     "ETag",
     str,
@@ -41,7 +48,7 @@ _HEADERS: Mapping[str, OpenApiParameter] = {
     "POST": _IDEMPOTENCY_KEY,
     "PATCH": _IF_MATCH,
 }
-_ALWAYS = (400, 401, 403)
+_ALWAYS = (400, 401, 403, 429)
 _PROBLEMS: Mapping[str, tuple[int, ...]] = {
     "GET": _ALWAYS,
     "POST": (*_ALWAYS, 409, 413, 415, 422),
@@ -61,6 +68,17 @@ class BearerToken(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
         return {"type": "http", "scheme": "bearer", "bearerFormat": "aegis_<prefix>_<secret>"}
 
 
+class RoutingKey(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    """How PagerDuty's clients say who they are."""
+
+    target_class = "incidents.api.viewsets.inbox.RoutingKeyAuthentication"
+    name = "routing_key"
+
+    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, str]:
+        told = "An Aegis token as `routing_key` in the body."
+        return {"type": "http", "scheme": "routing-key", "description": told}
+
+
 class RecordSchema(AutoSchema):
     """Adds the headers that each method takes, and the errors that it may answer with."""
 
@@ -72,7 +90,25 @@ class RecordSchema(AutoSchema):
     def get_override_parameters(self) -> list[Any]:
         """Headers of the request."""
         header = _HEADERS.get(self.method)
-        return [*super().get_override_parameters(), _ETAG, *([header] if header else [])]
+        also = [_FIELDS, *self._expand()] if self.method == "GET" else []
+        return [*super().get_override_parameters(), _ETAG, *([header] if header else []), *also]
+
+    def _expand(self) -> list[OpenApiParameter]:
+        """The parameter `expand` with the values that this address takes."""
+        known = list(EXPANSIONS.get(getattr(self.view, "serializer_class", None), {}))
+        if not known:
+            return []
+        return [
+            OpenApiParameter(
+                EXPAND,
+                {"type": "array", "items": {"type": "string", "enum": known}},
+                description=(
+                    "Shows these records in place of their ids. The `ETag` is of the expanded "
+                    "answer: for `If-Match`, read without it."
+                ),
+                explode=False,
+            )
+        ]
 
     def _get_response_bodies(
         self, direction: Literal["request", "response"] = "response"

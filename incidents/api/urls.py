@@ -1,10 +1,8 @@
 """Every address below `/api/v1/` that the records answer."""
 
-from collections.abc import Mapping
-
-from django.urls import URLPattern, path
-
-from incidents.api.viewsets.base import RecordViewSet
+from incidents.api.addresses import LIST, LIST_AND_CREATE, ONE, ONE_TO_CHANGE, at
+from incidents.api.outward_urls import outward
+from incidents.api.viewsets.by_external import ByExternalIdViewSet
 from incidents.api.viewsets.decisions import DecisionsOfRecommendationViewSet, DecisionViewSet
 from incidents.api.viewsets.diagnoses import (
     DiagnosesOfIncidentViewSet,
@@ -14,6 +12,7 @@ from incidents.api.viewsets.diagnoses import (
 )
 from incidents.api.viewsets.events import EventViewSet
 from incidents.api.viewsets.evidence import EvidenceOfIncidentViewSet, EvidenceViewSet
+from incidents.api.viewsets.executions import ExecutionViewSet
 from incidents.api.viewsets.incidents import IncidentViewSet, NotesViewSet
 from incidents.api.viewsets.jobs import (
     AttemptsOfJobViewSet,
@@ -22,71 +21,107 @@ from incidents.api.viewsets.jobs import (
     PlacementViewSet,
 )
 from incidents.api.viewsets.problems import ProblemKindViewSet
+from incidents.api.viewsets.reports import (
+    FaultReportViewSet,
+    OverTimeViewSet,
+    RuleReportViewSet,
+)
+from incidents.api.viewsets.similar import SimilarViewSet
+from incidents.api.viewsets.steps import BatchViewSet, IncidentStepsViewSet
+from incidents.api.viewsets.tickets import (
+    SavedViewViewSet,
+    TicketsOfIncidentViewSet,
+    TicketViewSet,
+)
 from incidents.api.viewsets.tokens import MeViewSet, TokenViewSet
 from incidents.api.viewsets.topology import ClusterViewSet, HostViewSet
 
 app_name = "api"
 
-_LIST = {"get": "list"}
-_LIST_AND_CREATE = {"get": "list", "post": "create"}
-_ONE = {"get": "retrieve"}
-_ONE_TO_CHANGE = {"get": "retrieve", "patch": "partial_update"}
-
-
-def _at(
-    route: str, viewset: type[RecordViewSet], actions: Mapping[str, str], name: str
-) -> URLPattern:
-    return path(route, viewset.as_view(dict(actions)), name=name)
-
-
 urlpatterns = [
-    _at("me", MeViewSet, _ONE, "me"),
-    _at("clusters", ClusterViewSet, _LIST, "clusters"),
-    _at("hosts", HostViewSet, _LIST, "hosts"),
-    _at("hosts/<int:pk>", HostViewSet, _ONE_TO_CHANGE, "host"),
-    _at("jobs", JobViewSet, _LIST_AND_CREATE, "jobs"),
-    _at("jobs/<int:pk>", JobViewSet, _ONE, "job"),
-    _at("jobs/<int:job>/attempts", AttemptsOfJobViewSet, _LIST_AND_CREATE, "attempts"),
-    _at("attempts/<int:pk>", AttemptViewSet, _ONE_TO_CHANGE, "attempt"),
-    _at(
+    at("me", MeViewSet, ONE, "me"),
+    at("clusters", ClusterViewSet, LIST, "clusters"),
+    at("hosts", HostViewSet, LIST, "hosts"),
+    at("hosts/<int:pk>", HostViewSet, ONE_TO_CHANGE, "host"),
+    at("jobs", JobViewSet, LIST_AND_CREATE, "jobs"),
+    at("jobs/<int:pk>", JobViewSet, ONE, "job"),
+    at("jobs/<int:job>/attempts", AttemptsOfJobViewSet, LIST_AND_CREATE, "attempts"),
+    at("attempts/<int:pk>", AttemptViewSet, ONE_TO_CHANGE, "attempt"),
+    at(
         "attempts/<int:attempt>/placement",
         PlacementViewSet,
         {"get": "retrieve", "put": "update"},
         "placement",
     ),
-    _at("incidents", IncidentViewSet, _LIST_AND_CREATE, "incidents"),
-    _at("incidents/<int:pk>", IncidentViewSet, _ONE_TO_CHANGE, "incident"),
-    _at("incidents/<int:incident>/notes", NotesViewSet, {"post": "create"}, "notes"),
-    _at(
+    at("incidents", IncidentViewSet, LIST_AND_CREATE, "incidents"),
+    at("incidents/<int:pk>", IncidentViewSet, ONE_TO_CHANGE, "incident"),
+    at("incidents/<int:pk>/merge", IncidentStepsViewSet, {"post": "merge"}, "merge"),
+    at("incidents/<int:pk>/unmerge", IncidentStepsViewSet, {"post": "unmerge"}, "unmerge"),
+    at("incidents/<int:pk>/split", IncidentStepsViewSet, {"post": "split"}, "split"),
+    at(
+        "incidents/<int:pk>/snooze",
+        IncidentStepsViewSet,
+        {"post": "snooze", "delete": "wake"},
+        "snooze",
+    ),
+    at("incidents/<int:incident>/similar", SimilarViewSet, {"get": "list"}, "similar"),
+    at("incidents/<int:incident>/tickets", TicketsOfIncidentViewSet, LIST_AND_CREATE, "tickets"),
+    at("tickets/<int:pk>", TicketViewSet, {"get": "retrieve", "delete": "destroy"}, "ticket"),
+    at("batches", BatchViewSet, {"post": "create"}, "batches"),
+    at("batches/<int:pk>", BatchViewSet, ONE, "batch"),
+    at("batches/<int:pk>/undo", BatchViewSet, {"post": "undo"}, "undo-batch"),
+    at("views", SavedViewViewSet, LIST_AND_CREATE, "views"),
+    at("views/<int:pk>", SavedViewViewSet, {"get": "retrieve", "delete": "destroy"}, "view"),
+    at(
+        "incidents/by-external/<str:source>/<str:external_id>",
+        ByExternalIdViewSet,
+        {"get": "retrieve", "put": "update"},
+        "incident-by-external",
+    ),
+    at("incidents/<int:incident>/notes", NotesViewSet, {"post": "create"}, "notes"),
+    at(
         "incidents/<int:incident>/evidence",
         EvidenceOfIncidentViewSet,
-        _LIST_AND_CREATE,
+        LIST_AND_CREATE,
         "evidence-of-incident",
     ),
-    _at("evidence/<int:pk>", EvidenceViewSet, _ONE_TO_CHANGE, "evidence"),
-    _at("evidence/<int:pk>/content", EvidenceViewSet, {"get": "content"}, "evidence-content"),
-    _at(
+    at("evidence/<int:pk>", EvidenceViewSet, ONE_TO_CHANGE, "evidence"),
+    at("evidence/<int:pk>/content", EvidenceViewSet, {"get": "content"}, "evidence-content"),
+    at(
         "incidents/<int:incident>/diagnoses",
         DiagnosesOfIncidentViewSet,
-        _LIST_AND_CREATE,
+        LIST_AND_CREATE,
         "diagnoses-of-incident",
     ),
-    _at("diagnoses/<int:pk>", DiagnosisViewSet, _ONE, "diagnosis"),
-    _at("suspects", SuspectViewSet, _LIST, "suspects"),
-    _at("suspects/<int:pk>", SuspectViewSet, _ONE, "suspect"),
-    _at("recommendations", RecommendationViewSet, _LIST, "recommendations"),
-    _at("recommendations/<int:pk>", RecommendationViewSet, _ONE, "recommendation"),
-    _at(
+    at("diagnoses/<int:pk>", DiagnosisViewSet, ONE, "diagnosis"),
+    at("suspects", SuspectViewSet, LIST, "suspects"),
+    at("suspects/<int:pk>", SuspectViewSet, ONE, "suspect"),
+    at("recommendations", RecommendationViewSet, LIST, "recommendations"),
+    at("recommendations/<int:pk>", RecommendationViewSet, ONE, "recommendation"),
+    at(
         "recommendations/<int:recommendation>/decisions",
         DecisionsOfRecommendationViewSet,
-        _LIST_AND_CREATE,
+        LIST_AND_CREATE,
         "decisions-of-recommendation",
     ),
-    _at("decisions", DecisionViewSet, _LIST, "decisions"),
-    _at("decisions/<int:pk>", DecisionViewSet, _ONE_TO_CHANGE, "decision"),
-    _at("events", EventViewSet, _LIST, "events"),
-    _at("tokens", TokenViewSet, _LIST_AND_CREATE, "tokens"),
-    _at("tokens/<int:pk>", TokenViewSet, {"get": "retrieve", "delete": "destroy"}, "token"),
-    _at("problems", ProblemKindViewSet, _LIST, "problems"),
-    _at("problems/<slug:code>", ProblemKindViewSet, _ONE, "problem"),
+    at(
+        "recommendations/<int:recommendation>/execution",
+        ExecutionViewSet,
+        {"post": "plan"},
+        "execution-plan",
+    ),
+    at("executions", ExecutionViewSet, LIST, "executions"),
+    at("executions/<int:pk>", ExecutionViewSet, ONE, "execution"),
+    at("executions/<int:pk>/run", ExecutionViewSet, {"post": "run"}, "execution-run"),
+    at("decisions", DecisionViewSet, LIST, "decisions"),
+    at("decisions/<int:pk>", DecisionViewSet, ONE_TO_CHANGE, "decision"),
+    at("events", EventViewSet, LIST, "events"),
+    at("tokens", TokenViewSet, LIST_AND_CREATE, "tokens"),
+    at("tokens/<int:pk>", TokenViewSet, {"get": "retrieve", "delete": "destroy"}, "token"),
+    at("reports/over-time", OverTimeViewSet, ONE, "report-over-time"),
+    at("reports/faults", FaultReportViewSet, LIST, "report-faults"),
+    at("reports/rules", RuleReportViewSet, LIST, "report-rules"),
+    *outward,
+    at("problems", ProblemKindViewSet, LIST, "problems"),
+    at("problems/<slug:code>", ProblemKindViewSet, ONE, "problem"),
 ]

@@ -9,6 +9,7 @@ from django.utils import timezone
 from incidents.choices import Action, DecisionKind, Outcome
 from incidents.models.constraints import one_of
 from incidents.models.diagnosis import Recommendation
+from incidents.models.managers import ReachedManager
 from incidents.roles import Capability
 
 
@@ -43,6 +44,11 @@ class Decision(models.Model):
     outcome = models.CharField(max_length=16, choices=Outcome.choices, default=Outcome.PENDING)
     outcome_note = models.TextField(blank=True)
     outcome_at = models.DateTimeField(null=True, blank=True)
+
+    objects: ClassVar[models.Manager["Decision"]] = ReachedManager.by(
+        "recommendation__diagnosis__incident__cluster__name",
+        "recommendation__diagnosis__incident__job__owner",
+    )
 
     class Meta:
         ordering = ["recommendation", "-id"]

@@ -16,6 +16,7 @@ from incidents.choices import (
 from incidents.models.constraints import one_of, share
 from incidents.models.evidence import Evidence
 from incidents.models.incident import Incident
+from incidents.models.managers import ReachedManager
 from incidents.models.target import TargetFields
 from incidents.roles import Capability
 
@@ -56,6 +57,8 @@ class Diagnosis(models.Model):
     coverage = models.JSONField(default=dict, blank=True)
     trace = models.JSONField(default=list, blank=True)
     skipped = models.JSONField(default=list, blank=True)
+
+    objects: ClassVar[models.Manager["Diagnosis"]] = ReachedManager.of_incident("incident")
 
     class Meta:
         ordering = ["incident", "-number"]
@@ -121,6 +124,8 @@ class Finding(TargetFields):
     locator = models.JSONField(null=True, blank=True)
     weight = models.FloatField(default=1.0)
 
+    objects: ClassVar[models.Manager["Finding"]] = ReachedManager.of_incident("diagnosis__incident")
+
     class Meta:
         ordering = ["diagnosis", "position"]
         constraints = [
@@ -148,6 +153,8 @@ class Suspect(TargetFields):
     role = models.CharField(max_length=16, choices=SuspectRole.choices)
     fault = models.CharField("fault type's code", max_length=100, blank=True)
     findings = models.ManyToManyField(Finding, blank=True, related_name="suspects")
+
+    objects: ClassVar[models.Manager["Suspect"]] = ReachedManager.of_incident("diagnosis__incident")
 
     class Meta:
         ordering = ["diagnosis", "position"]
@@ -177,6 +184,10 @@ class Recommendation(TargetFields):
     position = models.PositiveIntegerField()
     action = models.CharField(max_length=16, choices=Action.choices)
     reason = models.TextField()
+
+    objects: ClassVar[models.Manager["Recommendation"]] = ReachedManager.of_incident(
+        "diagnosis__incident"
+    )
 
     class Meta:
         ordering = ["diagnosis", "position"]

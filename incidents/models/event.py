@@ -11,6 +11,7 @@ from incidents.exceptions import AppendOnly
 from incidents.models.constraints import one_of
 from incidents.models.incident import Incident
 from incidents.models.job import Job
+from incidents.models.managers import ReachedManager
 from incidents.models.topology import Host
 from incidents.roles import Capability
 
@@ -28,6 +29,9 @@ class EventQuerySet(models.QuerySet["Event"]):
 
     def delete(self) -> NoReturn:
         raise AppendOnly(_REFUSAL)
+
+
+_EventManager = ReachedManager.from_queryset(EventQuerySet)
 
 
 class Event(models.Model):
@@ -58,7 +62,9 @@ class Event(models.Model):
     )
     data = models.JSONField(default=dict, blank=True)
 
-    objects: ClassVar[models.Manager["Event"]] = EventQuerySet.as_manager()
+    objects: ClassVar[models.Manager["Event"]] = _EventManager.by(
+        ["incident__cluster__name", "job__cluster__name", "host__cluster__name"], "job__owner"
+    )
 
     class Meta:
         ordering = ["id"]

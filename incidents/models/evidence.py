@@ -9,6 +9,7 @@ from incidents.choices import EvidenceKind, ParseStatus, Source
 from incidents.exceptions import AppendOnly
 from incidents.models.constraints import one_of, ordered
 from incidents.models.incident import Incident
+from incidents.models.managers import ReachedManager
 from incidents.roles import Capability
 
 #: What reading a piece of evidence may fill in afterwards; nothing else of it ever changes.
@@ -57,6 +58,9 @@ class EvidenceQuerySet(models.QuerySet["Evidence"]):
         raise AppendOnly("Evidence is kept as it was handed in.")
 
 
+_EvidenceManager = ReachedManager.from_queryset(EvidenceQuerySet)
+
+
 class Evidence(models.Model):
     """One file handed in for an incident. Immutable, apart from what reading it tells.
 
@@ -92,7 +96,7 @@ class Evidence(models.Model):
     set_aside_by = models.CharField(max_length=200, blank=True)
     set_aside_reason = models.TextField(blank=True)
 
-    objects: ClassVar[models.Manager["Evidence"]] = EvidenceQuerySet.as_manager()
+    objects: ClassVar[models.Manager["Evidence"]] = _EvidenceManager.of_incident("incident")
 
     class Meta:
         ordering = ["incident", "name", "id"]

@@ -17,6 +17,7 @@ from incidents.choices import (
 )
 from incidents.models.constraints import one_of, share
 from incidents.models.job import Attempt, Job
+from incidents.models.managers import ReachedManager
 from incidents.models.topology import Cluster, Host
 from incidents.roles import Capability
 
@@ -25,7 +26,8 @@ class Incident(models.Model):
     """Something that went wrong with a job or hosts.
 
     `version` counts the changes that people make, so that the second of two is told. The fields
-    from `verdict_class` on repeat the newest finished diagnosis for the desk.
+    from `verdict_class` on repeat the newest finished diagnosis for the desk; `suspect_host` is
+    normalised, `fingerprint` is what the first suspect's first finding says without its numbers.
     """
 
     edited_by: ClassVar[Capability] = Capability.RESPOND
@@ -64,6 +66,11 @@ class Incident(models.Model):
     merged_into = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.PROTECT, related_name="merged"
     )
+    split_from = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.PROTECT, related_name="split_off"
+    )
+    snoozed_until = models.DateTimeField(null=True, blank=True)
+    snoozed_for_news = models.BooleanField("snoozed until something new arrives", default=False)
 
     onset_at = models.DateTimeField(null=True, blank=True)
     opened_at = models.DateTimeField(default=timezone.now)
@@ -77,13 +84,23 @@ class Incident(models.Model):
     confidence = models.FloatField(null=True, blank=True)
     suspect_name = models.CharField(max_length=300, blank=True)
     suspect_score = models.FloatField(null=True, blank=True)
+    suspect_fault = models.CharField(max_length=100, blank=True)
+    suspect_host = models.CharField(max_length=255, blank=True)
+    fingerprint = models.CharField(max_length=16, blank=True)
     diagnosis_state = models.CharField(max_length=16, choices=DiagnosisState.choices, blank=True)
+
+    objects: ClassVar[models.Manager["Incident"]] = ReachedManager.by("cluster__name", "job__owner")
 
     class Meta:
         ordering = ["-id"]
         indexes = [
             models.Index(fields=["status", "-opened_at"], name="incident_desk"),
             models.Index(fields=["-opened_at"], name="incident_by_time"),
+            models.Index(fields=["updated_at"], name="incident_by_change"),
+            models.Index(fields=["snoozed_until"], name="incident_by_waking"),
+            models.Index(fields=["suspect_fault", "-id"], name="incident_by_fault"),
+            models.Index(fields=["suspect_host", "-id"], name="incident_by_host"),
+            models.Index(fields=["fingerprint", "-id"], name="incident_by_fingerprint"),
         ]
         constraints = [
             models.UniqueConstraint(
@@ -124,6 +141,15 @@ class Incident(models.Model):
     @property
     def is_open(self) -> bool:
         return self.status != IncidentStatus.RESOLVED
+
+    @property
+    def is_snoozed(self) -> bool:
+        """Whether nobody wants to see it for now."""
+        if not self.is_open:
+            return False
+        return self.snoozed_for_news or (
+            self.snoozed_until is not None and self.snoozed_until > timezone.now()
+        )
 
     @property
     def began_at(self) -> datetime:

@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from incidents.choices import JobState
 from incidents.models.constraints import one_of, ordered
+from incidents.models.managers import ReachedManager
 from incidents.models.topology import Cluster, Host
 from incidents.roles import Capability
 
@@ -28,6 +29,8 @@ class Job(models.Model):
     dp_size = models.PositiveIntegerField("data parallel size", null=True, blank=True)
     ep_size = models.PositiveIntegerField("expert parallel size", null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects: ClassVar[models.Manager["Job"]] = ReachedManager.by("cluster__name", "owner")
 
     class Meta:
         ordering = ["-id"]
@@ -55,6 +58,10 @@ class Attempt(models.Model):
     outcome = models.CharField(max_length=16, choices=JobState.choices, default=JobState.RUNNING)
     hosts = models.ManyToManyField(
         Host, through="RankPlacement", related_name="attempts", editable=False
+    )
+
+    objects: ClassVar[models.Manager["Attempt"]] = ReachedManager.by(
+        "job__cluster__name", "job__owner"
     )
 
     class Meta:
@@ -86,6 +93,10 @@ class RankPlacement(models.Model):
     dp = models.PositiveIntegerField(null=True, blank=True)
     tp = models.PositiveIntegerField(null=True, blank=True)
     ep = models.PositiveIntegerField(null=True, blank=True)
+
+    objects: ClassVar[models.Manager["RankPlacement"]] = ReachedManager.by(
+        "attempt__job__cluster__name", "attempt__job__owner"
+    )
 
     class Meta:
         ordering = ["attempt", "rank"]

@@ -23,6 +23,8 @@ class ApiToken(models.Model):
     prefix = models.CharField(max_length=16, unique=True, editable=False)
     secret_sha256 = models.CharField(max_length=64, editable=False)
     scopes = models.JSONField(default=list)
+    clusters = models.JSONField(default=list, blank=True)
+    owners = models.JSONField(default=list, blank=True)
     created_by = models.CharField(max_length=200, editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     expires_at = models.DateTimeField()

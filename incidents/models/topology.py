@@ -7,8 +7,9 @@ from django.db import models
 from django.utils import timezone
 
 from incidents.choices import HostState
-from incidents.hostnames import normalise_host
+from incidents.hostnames import normalise_host, what_is_wrong
 from incidents.models.constraints import one_of
+from incidents.models.managers import ReachedManager
 from incidents.roles import Capability
 
 
@@ -19,6 +20,8 @@ class Cluster(models.Model):
 
     name = models.CharField(max_length=100, unique=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects: ClassVar[models.Manager["Cluster"]] = ReachedManager.by("name")
 
     class Meta:
         ordering = ["name"]
@@ -39,7 +42,12 @@ class Host(models.Model):
     state = models.CharField(max_length=16, choices=HostState.choices, default=HostState.IN_SERVICE)
     pod = models.CharField(max_length=100, blank=True)
     tor = models.CharField("ToR group", max_length=100, blank=True)
+    lemon_score = models.FloatField(
+        "repeat-offender score", default=0.0, db_default=0.0, editable=False, db_index=True
+    )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects: ClassVar[models.Manager["Host"]] = ReachedManager.by("cluster__name")
 
     class Meta:
         ordering = ["normalised_name"]
@@ -60,7 +68,9 @@ class Host(models.Model):
         super().save(*args, **kwargs)
 
     def clean(self) -> None:
-        """Tells a person of a second spelling of one host, which the database would refuse."""
+        """Tells a person of what is no name, and of a second spelling of one host."""
+        if wrong := what_is_wrong(self.name):
+            raise ValidationError({"name": wrong})
         self.normalised_name = normalise_host(self.name)
         same = Host.objects.filter(cluster=self.cluster_id, normalised_name=self.normalised_name)
         if same.exclude(pk=self.pk).exists():

@@ -32,7 +32,24 @@ class User(AbstractUser):
     read_by: ClassVar[Capability] = Capability.ADMINISTER
 
     role = models.CharField(max_length=16, choices=Role.choices, default=Role.VIEWER)
+    clusters = models.JSONField(default=list, blank=True, help_text="Names; empty: every cluster.")
+    owners = models.JSONField(default=list, blank=True, help_text="Of jobs; empty: of everyone.")
+    sign_on_subject = models.CharField(
+        max_length=512,
+        null=True,
+        blank=True,
+        unique=True,
+        editable=False,
+        help_text="Issuer and subject at the identity provider; empty: signs in by password.",
+    )
     time_zone = models.CharField(max_length=64, blank=True)
+    default_view = models.ForeignKey(
+        "incidents.SavedView",
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="default_of",
+    )
 
     objects: ClassVar[PeopleManager] = PeopleManager()
 

@@ -1,7 +1,7 @@
 """What the triage desk reads: incidents worst first, each with its newest answer."""
 
 from collections.abc import Collection
-from datetime import datetime
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypedDict
 
 from django.db.models import (
@@ -9,6 +9,7 @@ from django.db.models import (
     Exists,
     IntegerField,
     Max,
+    Min,
     OuterRef,
     Prefetch,
     Q,
@@ -17,6 +18,7 @@ from django.db.models import (
     Value,
     When,
 )
+from django.utils import timezone
 
 from incidents.choices import OPEN_STATUSES, Action, DiagnosisState, Severity
 from incidents.models import (
@@ -26,6 +28,7 @@ from incidents.models import (
     Incident,
     Job,
     Recommendation,
+    SavedView,
     Suspect,
     User,
 )
@@ -80,12 +83,13 @@ def with_answer(incidents: QuerySet[Incident]) -> QuerySet[AnsweredIncident]:
 
 
 def recommendations_of(runs: Collection[int]) -> QuerySet[Recommendation]:
-    """What these runs recommend, with only the decisions that stand."""
+    """What these runs recommend, with their commands and only the decisions that stand."""
     standing = Decision.objects.filter(standing=True)
     return (
         Recommendation.objects.filter(diagnosis__in=runs)
         .exclude(action=Action.NONE)
         .order_by("diagnosis", "position")
+        .select_related("execution")
         .prefetch_related(Prefetch("decisions", queryset=standing))
     )
 
@@ -95,10 +99,21 @@ def top_suspects_of(runs: Collection[int]) -> QuerySet[Suspect]:
     return Suspect.objects.filter(diagnosis__in=runs, position=1)
 
 
-def latest_change() -> tuple[int, datetime | None]:
-    """The newest event and the newest change of any incident: same values, same desk."""
+def latest_change() -> tuple[object, ...]:
+    """The newest event, the newest change of any incident, the next end of a snooze: same values,
+    same desk.
+    """
     newest = Event.objects.aggregate(found=Max("id"))["found"] or 0
-    return newest, Incident.objects.aggregate(found=Max("updated_at"))["found"]
+    changed = Incident.objects.aggregate(found=Max("updated_at"))["found"]
+    asleep = Incident.objects.filter(snoozed_until__gt=timezone.now())
+    return newest, changed, asleep.aggregate(found=Min("snoozed_until"))["found"]
+
+
+def views_for(person: User) -> QuerySet[SavedView]:
+    """The views of the desk that someone sees: their own, then what others share, by name."""
+    mine = Case(When(owner=person, then=Value(0)), default=Value(1), output_field=IntegerField())
+    seen = SavedView.objects.filter(Q(owner=person) | Q(shared=True))
+    return seen.select_related("owner").order_by(mine, "name", "id")
 
 
 def owners() -> list[str]:
@@ -110,3 +125,16 @@ def owners() -> list[str]:
 def people() -> QuerySet[User]:
     """Who can be given an incident."""
     return User.objects.filter(is_active=True).order_by("username")
+
+
+@dataclass(frozen=True, slots=True)
+class FirstSteps:
+    """What an instance has seen already."""
+
+    has_incidents: bool
+    has_jobs: bool
+
+
+def first_steps() -> FirstSteps:
+    """How far a new instance has come."""
+    return FirstSteps(Incident.objects.exists(), Job.objects.exists())

@@ -7,14 +7,16 @@ from incidents.models import (
     Attempt,
     Diagnosis,
     Event,
+    Execution,
     Host,
     Incident,
     Job,
     RankPlacement,
     Suspect,
+    TicketLink,
 )
-from incidents.selectors.desk import with_answer
-from incidents.selectors.records import attempts_of, incidents, jobs
+from incidents.selectors.merged import family_of
+from incidents.selectors.records import attempts_of, jobs
 
 #: What a host is blamed by: itself or a part of it, not the code that ran on it.
 _PARTS_OF_HOST = (
@@ -34,20 +36,26 @@ def last_change(incident: Incident) -> Event | None:
     return changes.exclude(verb__startswith="evidence.").order_by("-id").first()
 
 
-def similar_incidents(incident: Incident, fault: str) -> QuerySet[Incident]:
-    """Other incidents whose newest answer names the same fault first, newest first."""
-    if not fault:
-        return incidents().none()
-    alike = Suspect.objects.filter(diagnosis=OuterRef("answer_id"), position=1, fault=fault)
-    return with_answer(incidents()).filter(Exists(alike)).exclude(pk=incident.pk)
+def changes_since(incident: Incident, version: int) -> QuerySet[Event]:
+    """The changes that people made after this version of an incident, in order."""
+    return Event.objects.filter(incident=incident, data__version__gt=version).order_by("id")
 
 
 def change_of(incident_id: int) -> tuple[object, ...]:
     """What tells one state of an incident's page from another."""
-    newest = Event.objects.filter(incident=incident_id).aggregate(found=Max("id"))["found"]
+    own = family_of(Incident(pk=incident_id))
+    newest = Event.objects.filter(incident__in=own).aggregate(found=Max("id"))["found"]
     changed = Incident.objects.filter(pk=incident_id).values_list("updated_at", flat=True).first()
     run = Diagnosis.objects.filter(incident=incident_id).order_by("-number").first()
-    return newest, changed, (run.pk, run.state, run.attempts) if run else None
+    commands = Execution.objects.filter(recommendation__diagnosis__incident=incident_id)
+    tickets = TicketLink.objects.filter(incident__in=own, connector__isnull=False)
+    return (
+        newest,
+        changed,
+        (run.pk, run.state, run.attempts) if run else None,
+        list(commands.order_by("id").values_list("id", "state")),
+        list(tickets.order_by("id").values_list("id", "state", "status", "error")),
+    )
 
 
 def jobs_like(words: str) -> QuerySet[Job]:
@@ -64,9 +72,9 @@ def attempts_with_hosts(job: Job) -> QuerySet[Attempt]:
 
 
 def placements_by_host(attempt: Attempt) -> QuerySet[RankPlacement]:
-    """Where each rank of an attempt runs, host by host."""
+    """Where each rank of an attempt runs, by pod, ToR group and host."""
     found = RankPlacement.objects.filter(attempt=attempt).select_related("host")
-    return found.order_by("host__normalised_name", "rank")
+    return found.order_by("host__pod", "host__tor", "host__normalised_name", "host", "rank")
 
 
 def accused_hosts(answer: Diagnosis) -> list[str]:
@@ -87,7 +95,8 @@ def accusations_of(host: Host) -> QuerySet[Suspect]:
         _ACCUSED, target_host__iexact=host.name, target_kind__in=_PARTS_OF_HOST
     )
     stronger = of_host.filter(diagnosis=OuterRef("diagnosis"), position__lt=OuterRef("position"))
-    found = of_host.filter(~Exists(stronger), diagnosis__incident__cluster=host.cluster_id)
+    # Whom an answer accuses belongs to its incident: there are few of these to look through.
+    found = of_host.filter(~Exists(stronger), diagnosis__incident__hosts=host)
     return (
         found.filter(diagnosis=Subquery(newest.order_by("-number").values("pk")[:1]))
         .select_related("diagnosis__incident")

@@ -2,14 +2,17 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db.models import (
     Count,
     Max,
+    OuterRef,
     Prefetch,
-    Q,
     QuerySet,
+    Subquery,
 )
+from django.db.models.functions import Coalesce
 
 from incidents.choices import OPEN_STATUSES, DiagnosisState
 from incidents.models import (
@@ -20,6 +23,7 @@ from incidents.models import (
     Diagnosis,
     Event,
     Evidence,
+    Execution,
     Finding,
     Host,
     Incident,
@@ -27,7 +31,10 @@ from incidents.models import (
     RankPlacement,
     Recommendation,
     Suspect,
+    TicketLink,
 )
+from incidents.reach import current
+from incidents.selectors.merged import family_of
 
 #: The longest that a transaction takes from writing an event to its end.
 SETTLING = timedelta(seconds=10)
@@ -39,8 +46,8 @@ def incidents() -> QuerySet[Incident]:
 
 
 def incident_with_hosts() -> QuerySet[Incident]:
-    """Incidents for a page or endpoint of one: with hosts and what it was merged into."""
-    return incidents().select_related("merged_into").prefetch_related("hosts")
+    """Incidents for a page or endpoint of one: with hosts, tickets and what it was merged into."""
+    return incidents().select_related("merged_into").prefetch_related("hosts", "tickets__connector")
 
 
 def open_incidents_of(attempt: Attempt) -> QuerySet[Incident]:
@@ -78,6 +85,15 @@ def latest_finished(incident: Incident) -> Diagnosis | None:
     )
 
 
+def finished_before(answer: Diagnosis) -> Diagnosis | None:
+    """The finished run before this one, with what can be compared; None for the first."""
+    runs = Diagnosis.objects.filter(
+        incident=answer.incident_id, state=DiagnosisState.DONE, number__lt=answer.number
+    )
+    compared = ("evidence", "suspects", "recommendations")
+    return runs.prefetch_related(*compared).order_by("-number").first()
+
+
 def findings() -> QuerySet[Finding]:
     """Findings with the evidence they come from."""
     return Finding.objects.select_related("evidence__blob").order_by("position")
@@ -88,8 +104,10 @@ def recommendations() -> QuerySet[Recommendation]:
     decisions = Decision.objects.select_related(
         "user", "carried_from__recommendation__diagnosis"
     ).order_by("-id")
-    return Recommendation.objects.order_by("position").prefetch_related(
-        Prefetch("decisions", queryset=decisions)
+    return (
+        Recommendation.objects.select_related("execution")
+        .order_by("position")
+        .prefetch_related(Prefetch("decisions", queryset=decisions))
     )
 
 
@@ -100,14 +118,20 @@ def decisions() -> QuerySet[Decision]:
     )
 
 
+def executions() -> QuerySet[Execution]:
+    """Every command that was planned or run, newest first, with what it is about."""
+    return Execution.objects.select_related("recommendation__diagnosis").order_by("-id")
+
+
 def evidence() -> QuerySet[Evidence]:
     """Every file with its bytes' record, newest first."""
     return Evidence.objects.select_related("blob", "incident").order_by("-id")
 
 
 def evidence_of(incident: Incident) -> QuerySet[Evidence]:
-    """The files of one incident, by name."""
-    return Evidence.objects.filter(incident=incident).select_related("blob").order_by("name", "id")
+    """The files of one incident and of what was merged into it, by name."""
+    found = Evidence.objects.filter(incident__in=family_of(incident))
+    return found.select_related("blob").order_by("name", "id")
 
 
 def evidence_in_use(incident: Incident) -> QuerySet[Evidence]:
@@ -115,9 +139,15 @@ def evidence_in_use(incident: Incident) -> QuerySet[Evidence]:
     return evidence_of(incident).filter(set_aside_at__isnull=True)
 
 
+def tickets_of(incident: Incident) -> QuerySet[TicketLink]:
+    """The tickets about one incident and about what was merged into it."""
+    found = TicketLink.objects.filter(incident__in=family_of(incident))
+    return found.select_related("connector").order_by("id")
+
+
 def timeline(incident: Incident) -> QuerySet[Event]:
-    """What happened to one incident, in order."""
-    return Event.objects.filter(incident=incident).order_by("id")
+    """What happened to one incident and to what was merged into it, in order."""
+    return Event.objects.filter(incident__in=family_of(incident)).order_by("id")
 
 
 def events_since(cursor: int = 0) -> QuerySet[Event]:
@@ -167,15 +197,24 @@ def clusters() -> QuerySet[Cluster]:
 
 def jobs() -> QuerySet[Job]:
     """Every job, newest first, with how many attempts and open incidents it has."""
-    still_open = Q(incidents__status__in=OPEN_STATUSES)
+    attempts = Attempt.objects.filter(job=OuterRef("pk"))
+    still_open = Incident.objects.filter(job=OuterRef("pk"), status__in=OPEN_STATUSES)
     return (
         Job.objects.select_related("cluster")
         .annotate(
-            attempt_count=Count("attempts", distinct=True),
-            open_incident_count=Count("incidents", filter=still_open, distinct=True),
+            attempt_count=_counted(attempts, by="job"),
+            open_incident_count=_counted(still_open, by="job"),
         )
         .order_by("-id")
     )
+
+
+def _counted(rows: QuerySet[Any], *, by: str) -> Coalesce:
+    """How many rows of another table belong to a row, asked only for the rows that are shown.
+
+    Joins would count over the whole table before a page of it is cut out.
+    """
+    return Coalesce(Subquery(rows.order_by().values(by).annotate(n=Count("pk")).values("n")), 0)
 
 
 def job_named(*, external_id: str, source: str, cluster: str) -> Job | None:
@@ -200,10 +239,10 @@ def placement_of(attempt: Attempt) -> QuerySet[RankPlacement]:
 
 def hosts() -> QuerySet[Host]:
     """Every host with how many open incidents name it."""
-    still_open = Q(incidents__status__in=OPEN_STATUSES)
+    still_open = Incident.objects.filter(hosts=OuterRef("pk"), status__in=OPEN_STATUSES)
     return (
         Host.objects.select_related("cluster")
-        .annotate(open_incident_count=Count("incidents", filter=still_open, distinct=True))
+        .annotate(open_incident_count=_counted(still_open, by="hosts"))
         .order_by("normalised_name", "id")
     )
 
@@ -214,7 +253,9 @@ def incidents_of_host(host: Host) -> QuerySet[Incident]:
 
 
 def tokens() -> QuerySet[ApiToken]:
-    """Every API token with its owner, newest first."""
+    """Every API token with its owner, newest first; nothing for those who do not see all."""
+    if current().is_limited:
+        return ApiToken.objects.none()
     return ApiToken.objects.select_related("owner").order_by("-id")
 
 

@@ -1,6 +1,6 @@
 """Correcting what was said of an incident when it was opened."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
@@ -8,9 +8,12 @@ from django.db import transaction
 from incidents.choices import IncidentKind, Severity
 from incidents.exceptions import InvalidInput
 from incidents.models import Attempt, Incident, Job
+from incidents.reach import current
 from incidents.roles import Actor
 from incidents.services.changing import changed, for_change
+from incidents.services.indexing import index
 from incidents.services.opening import CORRECTED, bind
+from incidents.services.topology import hosts_named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +48,33 @@ def correct(
     if not fields:
         return incident
     told = "; ".join(f"{name}: {before[name]} → {after[name]}" for name in fields)
-    return changed(actor, incident, CORRECTED, f"Corrected {told}", fields)
+    incident = changed(actor, incident, CORRECTED, f"Corrected {told}", fields)
+    index(incident)
+    return incident
+
+
+@transaction.atomic
+def add_hosts(
+    *,
+    actor: Actor,
+    incident: Incident,
+    hosts: Sequence[str],
+    expected_version: int | None = None,
+) -> Incident:
+    """The incident with these hosts too, registered where new; none is taken away.
+
+    Nothing happens where it has all of them.
+    """
+    incident = for_change(actor, incident, expected_version)
+    named = hosts_named(incident.cluster, hosts)
+    known = set(incident.hosts.values_list("normalised_name", flat=True))
+    new = sorted(named.keys() - known)
+    if not new:
+        return incident
+    incident.hosts.add(*(named[name] for name in new))
+    incident = changed(actor, incident, CORRECTED, f"Added {', '.join(new)}", {"hosts": new})
+    index(incident)
+    return incident
 
 
 def _apply(incident: Incident, correction: Correction) -> None:
@@ -66,6 +95,8 @@ def _move(incident: Incident, job: Job | None, attempt: Attempt | None) -> None:
         job = attempt.job
     if job is None:
         return
+    current().require_cluster(job.cluster.name)
+    current().require_owner(job.owner)
     if attempt is not None and attempt != incident.attempt:
         bind(incident, attempt)
     elif attempt is None and incident.attempt and incident.attempt.job_id != job.pk:

@@ -8,11 +8,15 @@ from django.utils import timezone
 from incidents.choices import Action, DecisionKind, HostState, Outcome
 from incidents.commands import commands_for
 from incidents.exceptions import InvalidInput, StaleVersion
+from incidents.hostnames import what_is_wrong
 from incidents.models import Decision, Host, Incident, Recommendation
 from incidents.roles import Actor, Capability
 from incidents.services import topology
+from incidents.services.blast_radius import guard
 from incidents.services.carrying import carry_on
 from incidents.services.events import record
+from incidents.services.offenders import rescore_after
+from incidents.services.reckoning import reckon
 
 
 @transaction.atomic
@@ -25,6 +29,7 @@ def decide(
     changed_action: Action | None = None,
     changed_target: str = "",
     seen_decision: int | None = None,
+    confirm: bool = False,
 ) -> Decision:
     """Accepts, rejects or changes a recommendation; an earlier decision on it no longer stands.
 
@@ -34,16 +39,18 @@ def decide(
     another one stands now, `StaleVersion` is raised and nothing changes.
 
     Nothing is executed: an isolation that was decided on marks the host as suspect, and the event
-    carries the scheduler's command as text. Raises `InvalidInput` where reason or change lack.
+    carries the scheduler's command as text. Raises `InvalidInput` where reason or change lack, and
+    `TooManyIsolations` where so many hosts would be out that it takes a second word (`confirm`).
     """
     actor.require(Capability.RESPOND)
-    _check(kind, reason, changed_action)
+    _check(kind, reason, changed_action, changed_target.strip())
     recommendation = (
         Recommendation.objects.select_for_update(of=("self",))
         .select_related("diagnosis__incident__cluster")
         .get(pk=recommendation.pk)
     )
     _check_seen(recommendation, seen_decision)
+    _guard(actor, recommendation, kind, changed_action, changed_target, confirm=confirm)
     recommendation.decisions.filter(standing=True).update(standing=False)
     changes = kind == DecisionKind.CHANGE
     decision = Decision.objects.create(
@@ -56,6 +63,8 @@ def decide(
         user_id=actor.user_id,
     )
     carry_on(decision)
+    rescore_after(recommendation.diagnosis.incident)
+    reckon(recommendation.diagnosis.incident)
     _record(actor, decision, recommendation)
     return decision
 
@@ -72,6 +81,8 @@ def record_outcome(
     decision.outcome, decision.outcome_note = outcome, note.strip()
     decision.outcome_at = timezone.now()
     decision.save(update_fields=["outcome", "outcome_note", "outcome_at"])
+    rescore_after(decision.recommendation.diagnosis.incident)
+    reckon(decision.recommendation.diagnosis.incident)
     record(
         actor=actor,
         verb="decision.outcome",
@@ -90,19 +101,52 @@ def next_step(decision: Decision) -> str:
     return f"{host} is noted as suspect; once it is out of service, note on its page: isolated."
 
 
-def _check(kind: DecisionKind, reason: str, changed_action: Action | None) -> None:
+def _check(
+    kind: DecisionKind, reason: str, changed_action: Action | None, changed_target: str
+) -> None:
     if kind not in DecisionKind.values:
         raise InvalidInput("Accept, reject or change.", field="kind")
     if kind != DecisionKind.ACCEPT and not reason.strip():
         raise InvalidInput("Say why, so that others can follow.", field="reason")
     if kind == DecisionKind.CHANGE and changed_action not in Action.values:
         raise InvalidInput("Say what should be done instead.", field="changed_action")
+    isolates = kind == DecisionKind.CHANGE and changed_action == Action.ISOLATE_HOST
+    if isolates and changed_target and (wrong := what_is_wrong(changed_target)):
+        raise InvalidInput(wrong, field="changed_target")
 
 
 def _check_seen(recommendation: Recommendation, seen: int | None) -> None:
     standing = recommendation.decisions.filter(standing=True).values_list("pk", flat=True).first()
     if seen is not None and seen != (standing or 0):
         raise StaleVersion(expected=seen, current=standing or 0)
+
+
+def _guard(
+    actor: Actor,
+    recommendation: Recommendation,
+    kind: DecisionKind,
+    changed_action: Action | None,
+    changed_target: str,
+    *,
+    confirm: bool,
+) -> None:
+    """Asks again before one host too many is taken out; going on beyond that leaves an event."""
+    planned = Decision(
+        kind=kind, changed_action=changed_action or "", changed_target=changed_target.strip()
+    )
+    action, host = _decided(planned, recommendation)
+    if kind == DecisionKind.REJECT or action != Action.ISOLATE_HOST or not host.strip():
+        return
+    incident = recommendation.diagnosis.incident
+    radius = guard(incident.cluster, host, confirmed=confirm)
+    if radius is not None:
+        record(
+            actor=actor,
+            verb="isolation.beyond_limit",
+            text=f"Confirmed beyond the limit of isolations: {radius.words}",
+            incident=incident,
+            data={"hosts": list(radius.hosts), "hosts_of_cluster": radius.known},
+        )
 
 
 def _record(actor: Actor, decision: Decision, recommendation: Recommendation) -> None:

@@ -34,9 +34,11 @@ __all__ = [
 def request_diagnosis(*, actor: Actor, incident: Incident) -> Diagnosis:
     """A queued run of the incident's evidence as it is when a worker takes it up.
 
-    A run that is already queued is the one; a running one goes on beside the new one.
+    A run that is already queued is the one; a running one goes on beside the new one. What was
+    merged is judged with the incident that it is part of.
     """
     actor.require(Capability.RESPOND)
+    incident = selectors.standing_record(incident)
     locked = Incident.objects.select_for_update().get(pk=incident.pk)
     queued = locked.diagnoses.filter(state=DiagnosisState.QUEUED).first()
     if queued is not None:

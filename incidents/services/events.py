@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from incidents.models import Event, Host, Incident, Job
 from incidents.roles import Actor
+from incidents.services.outbox import enqueue
 
 
 def record(
@@ -16,8 +17,8 @@ def record(
     host: Host | None = None,
     data: Mapping[str, object] | None = None,
 ) -> Event:
-    """Adds one event, inside the caller's transaction."""
-    return Event.objects.create(
+    """Adds one event, and the messages that tell webhooks of it, in the caller's transaction."""
+    event = Event.objects.create(
         verb=verb,
         text=text,
         actor=actor.label,
@@ -28,3 +29,5 @@ def record(
         host=host,
         data=dict(data or {}),
     )
+    enqueue(event)
+    return event

@@ -4,13 +4,14 @@ from typing import BinaryIO
 
 from django.db import transaction
 
-from incidents import storage
+from incidents import selectors, storage
 from incidents.choices import EvidenceKind
 from incidents.exceptions import BlobMissing, InvalidInput
 from incidents.models import Blob, Evidence, Incident
 from incidents.roles import Actor, Capability
 from incidents.services.events import record
 from incidents.services.results import ReadingData
+from incidents.services.snoozing import note_news
 
 _NAME_LENGTH = 500
 
@@ -29,11 +30,12 @@ def attach_evidence(
     """The evidence with these bytes and name, and whether it is new to the incident.
 
     The bytes are stored before the rows are written, outside any transaction; handing the same
-    file in again joins what is there. Raises `EvidenceTooLarge`, `StorageFull` or `InvalidInput`,
+    file in again joins what is there. A file for what was merged goes to the incident that it is
+    part of. Raises `EvidenceTooLarge`, `StorageFull` or `InvalidInput`,
     which is also for bytes that an administrator had deleted: they do not come back.
     """
     actor.require(Capability.RESPOND)
-    name = clean_name(name)
+    name, incident = clean_name(name), selectors.standing_record(incident)
     stored = storage.store(stream)
     if Blob.objects.filter(sha256=stored.sha256, purged_at__isnull=False).exists():
         storage.remove(stored.sha256)
@@ -67,6 +69,7 @@ def attach_evidence(
                 incident=incident,
                 data={"evidence": evidence.pk, "name": name, "sha256": stored.sha256},
             )
+            note_news(incident, "a file was handed in")
     return evidence, created
 
 

@@ -3,6 +3,7 @@
 from django.db import transaction
 from django.utils import timezone
 
+from incidents import selectors
 from incidents.choices import Resolution
 from incidents.exceptions import InvalidInput, TransitionRefused
 from incidents.models import Incident, User
@@ -10,7 +11,9 @@ from incidents.roles import Actor, Capability
 from incidents.services.changing import changed, for_change
 from incidents.services.correcting import correct
 from incidents.services.events import record
+from incidents.services.indexing import add_words
 from incidents.services.opening import open_incident, open_with_key
+from incidents.services.snoozing import note_news
 from incidents.services.transitions import Step, status_after
 
 __all__ = [
@@ -81,7 +84,9 @@ def resolve(
         raise InvalidInput("Say how it was resolved.", field="resolution")
     incident.status = status_after(Step.RESOLVE, incident.status)
     incident.resolved_at = timezone.now()
+    incident.snoozed_until, incident.snoozed_for_news = None, False
     incident.resolution, incident.resolution_note = resolution, note.strip()
+    add_words(incident, [note])
     text = _with_note(f"Resolved: {Resolution(resolution).label.lower()}", note)
     return changed(actor, incident, "incident.resolved", text)
 
@@ -103,11 +108,17 @@ def reopen(
 
 @transaction.atomic
 def add_note(*, actor: Actor, incident: Incident, text: str) -> None:
-    """Adds a note to the timeline. Raises `InvalidInput` where it is empty."""
+    """Adds a note (Markdown) to the timeline. Raises `InvalidInput` where it is empty.
+
+    A note on what was merged goes to the incident that it is part of.
+    """
     actor.require(Capability.RESPOND)
     if not text.strip():
         raise InvalidInput("The note is empty.", field="text")
+    incident = selectors.standing_record(incident)
     record(actor=actor, verb="incident.noted", text=text.strip(), incident=incident)
+    add_words(incident, [text])
+    note_news(incident, f"a note by {actor.label}")
 
 
 def _with_note(text: str, note: str) -> str:

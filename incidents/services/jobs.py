@@ -13,6 +13,7 @@ from incidents.hostnames import normalise_host
 from incidents.models import Attempt, Job, RankPlacement
 from incidents.roles import Actor, Capability
 from incidents.services import topology
+from incidents.services.aftermath import settle
 from incidents.services.events import record
 from incidents.services.idle import note_freed
 
@@ -66,6 +67,7 @@ def register_job(
         raise InvalidInput(
             "A job needs the id that its scheduler knows it by.", field="external_id"
         )
+    actor.reach.require_owner(owner)
     given: Mapping[str, object] = {
         "name": name,
         "owner": owner,
@@ -144,6 +146,7 @@ def end_attempt(
         job=job,
         data={"attempt": attempt.number, "outcome": outcome.value},
     )
+    settle(attempt)
     return attempt
 
 

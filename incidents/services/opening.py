@@ -14,6 +14,8 @@ from incidents.roles import Actor, Capability
 from incidents.services import topology
 from incidents.services.events import record
 from incidents.services.idle import freed_at
+from incidents.services.indexing import index
+from incidents.services.snoozing import note_news
 
 #: A later word on one incident may only make it graver: a slowdown becomes a hang, a hang a crash.
 _GRAVITY = (
@@ -64,19 +66,25 @@ def open_incident(
     cluster: str = "",
     onset_at: datetime | None = None,
     ended_at: datetime | None = None,
+    into: Incident | None = None,
 ) -> tuple[Incident, bool]:
     """The incident that this report belongs to, and whether it was opened by it.
 
     A report with the dedup key of an open incident joins that; one without a key joins the open
-    incident of its attempt, unless it was over (`ended_at`) before that began. `hosts` are names,
-    registered in the job's cluster or in `cluster` where they are new.
+    incident of its attempt, unless it was over (`ended_at`) before that began. Where `into` is
+    given and still open, the report joins that and nothing else. `hosts` are names,
+    registered in the job's cluster or in `cluster` where they are new; without either they are of
+    the one cluster that knows all of them.
     """
     actor.require(Capability.RESPOND)
     if not title.strip():
         raise InvalidInput("An incident needs a title.", field="title")
     job = attempt.job if attempt else job
+    if job is not None:
+        actor.reach.require_cluster(job.cluster.name)
+    actor.reach.require_owner(job.owner if job else "")
     report = Incident(
-        cluster=job.cluster if job else topology.cluster_named(cluster),
+        cluster=job.cluster if job else topology.cluster_of(cluster, hosts),
         title=title.strip()[:300],
         kind=kind,
         severity=severity,
@@ -88,11 +96,11 @@ def open_incident(
     )
     try:
         with transaction.atomic():
-            return _join_or_open(actor, report, hosts, ended_at)
+            return _join_or_open(actor, report, hosts, ended_at, into)
     except IntegrityError:
         # Another process opened an incident with this key in the same moment: join that.
         with transaction.atomic():
-            return _join_or_open(actor, report, hosts, ended_at)
+            return _join_or_open(actor, report, hosts, ended_at, into)
 
 
 def _join_or_open(
@@ -100,8 +108,10 @@ def _join_or_open(
     report: Incident,
     hosts: Sequence[str],
     ended_at: datetime | None,
+    into: Incident | None,
 ) -> tuple[Incident, bool]:
-    known = _open_incident_for(report, ended_at)
+    known = _still_open(into) or _open_incident_for(report, ended_at)
+    standing = (known.severity, known.kind) if known else None
     incident = _join(known, report) if known else _open(report)
     named = topology.hosts_named(incident.cluster, hosts)
     incident.hosts.add(*named.values())
@@ -113,13 +123,26 @@ def _join_or_open(
         incident=incident,
         data={"kind": report.kind, "severity": report.severity, "hosts": sorted(named)},
     )
+    index(incident)
+    if known is not None:
+        graver = (incident.severity, incident.kind) != standing
+        note_news(incident, f"joined by {report.title}", graver=graver)
     return incident, known is None
+
+
+def _still_open(incident: Incident | None) -> Incident | None:
+    """The incident, locked, if nobody has resolved it meanwhile."""
+    if incident is None:
+        return None
+    rows = Incident.objects.select_for_update().filter(status__in=OPEN_STATUSES)
+    return rows.filter(pk=incident.pk).first()
 
 
 def _open_incident_for(report: Incident, ended_at: datetime | None) -> Incident | None:
     """The open incident that a report belongs to, locked; the attempt is the lock without a key."""
     if report.dedup_key:
-        return open_with_key(report.dedup_key).select_for_update().first()
+        known = open_with_key(report.dedup_key).select_for_update().first()
+        return known or _part_of(Incident.objects.filter(dedup_key=report.dedup_key))
     if report.attempt is None:
         return None
     Attempt.objects.select_for_update().get(pk=report.attempt.pk)
@@ -127,6 +150,15 @@ def _open_incident_for(report: Incident, ended_at: datetime | None) -> Incident 
         if ended_at is None or ended_at >= known.began_at:
             return known
     return None
+
+
+def _part_of(incidents: QuerySet[Incident]) -> Incident | None:
+    """The open incident that the newest of these was merged into, locked."""
+    newest = incidents.order_by("-id").first()
+    if newest is None or newest.merged_into is None:
+        return None
+    standing = selectors.standing_record(newest)
+    return Incident.objects.select_for_update().get(pk=standing.pk) if standing.is_open else None
 
 
 def open_with_key(key: str) -> QuerySet[Incident]:

@@ -2,7 +2,7 @@
 
 from django.db import transaction
 
-from incidents.choices import Role
+from incidents.choices import Role, Source
 from incidents.exceptions import InvalidInput
 from incidents.models import User
 from incidents.roles import Actor, Capability
@@ -31,6 +31,28 @@ def is_last_administrator(user: User) -> bool:
     """Whether nobody else could let people in again."""
     administrators = User.objects.filter(role=Role.ADMIN, is_active=True)
     return list(administrators.values_list("pk", flat=True)[:2]) == [user.pk]
+
+
+def login_failed(*, name: str, address: str) -> None:
+    """Notes that someone could not log in. A name that nobody has is not repeated."""
+    person = User.objects.filter(username__iexact=name).first() if name else None
+    who = person.get_username() if person else "a name that nobody has"
+    record(
+        actor=Actor.system("log-in", source=Source.BROWSER),
+        verb="user.login_failed",
+        text=f"Log-in as {who} failed{f' from {address}' if address else ''}",
+        data={"user": person.pk if person else None, "address": address},
+    )
+
+
+def sign_on_failed(*, address: str) -> None:
+    """Notes that single sign-on failed before anyone was known."""
+    record(
+        actor=Actor.system("single sign-on", source=Source.BROWSER),
+        verb="user.login_failed",
+        text=f"Single sign-on failed{f' from {address}' if address else ''}",
+        data={"user": None, "address": address},
+    )
 
 
 def password_changed(*, actor: Actor) -> None:

@@ -69,6 +69,39 @@ class ReadingData:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SeatData:
+    """A device that evidence shows on a host, by UUID or serial number."""
+
+    kind: str
+    host: str
+    serial: str = ""
+    uuid: str = ""
+    pci: str = ""
+    index: int | None = None
+    name: str = ""
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultData:
+    """A fault that befell a host, or the device that it calls `part`; times in epoch seconds.
+
+    `role` and `score` where the answer names the part as the cause.
+    """
+
+    kind: str
+    host: str
+    part: str = ""
+    code: str = ""
+    fault: str = ""
+    count: int = 1
+    first: float | None = None
+    last: float | None = None
+    role: str = ""
+    score: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DiagnosisResult:
     """A diagnosis to be stored; suspects and recommendations in their order of rank."""
 
@@ -85,3 +118,5 @@ class DiagnosisResult:
     trace: Sequence[str] = ()
     skipped: Sequence[Mapping[str, str]] = ()
     readings: Sequence[ReadingData] = ()
+    seats: Sequence[SeatData] = ()
+    faults: Sequence[FaultData] = ()

@@ -9,10 +9,14 @@ from django.utils import timezone
 
 from incidents import selectors
 from incidents.choices import DiagnosisState, SuspectRole
+from incidents.fingerprints import fingerprint_of
+from incidents.hostnames import normalise_host
 from incidents.models import Diagnosis, Finding, Incident, Suspect
 from incidents.services import topology
+from incidents.services.indexing import index
 from incidents.services.opening import UNTITLED, kind_after
 from incidents.services.run_state import is_newest, show_state
+from incidents.services.snoozing import note_news
 
 
 def show_answer(diagnosis: Diagnosis) -> None:
@@ -35,11 +39,33 @@ def show_answer(diagnosis: Diagnosis) -> None:
         confidence=diagnosis.confidence,
         suspect_name=first.target_label[:300] if first else "",
         suspect_score=first.score if first else None,
+        suspect_fault=first.fault if first else "",
+        suspect_host=normalise_host(first.target_host) if first else "",
+        fingerprint=_fingerprint(first),
         onset_at=incident.onset_at or _first_sign(suspects),
         updated_at=timezone.now(),
     )
     named = selectors.accused_hosts(diagnosis)
     incident.hosts.add(*topology.hosts_named(incident.cluster, named).values())
+    _tell(incident, diagnosis, first)
+
+
+def _tell(incident: Incident, diagnosis: Diagnosis, first: Suspect | None) -> None:
+    """Makes the incident found by the answer, and wakes it where the answer is another one."""
+    known = (incident.verdict_class, incident.suspect_name)
+    found = (diagnosis.verdict_class, first.target_label[:300] if first else "")
+    incident.refresh_from_db()
+    index(incident)
+    if known != found:
+        note_news(incident, "another answer")
+
+
+def _fingerprint(first: Suspect | None) -> str:
+    """What the first finding against the first suspect says, without what differs every time."""
+    if first is None:
+        return ""
+    found = first.findings.filter(weight__gt=0).order_by("position").first()
+    return fingerprint_of(found.text, host=first.target_host) if found else ""
 
 
 def _title(incident: Incident, diagnosis: Diagnosis) -> str:

@@ -8,6 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
+from incidents import selectors
 from incidents.choices import DiagnosisState
 from incidents.exceptions import LeaseLost
 from incidents.models import (
@@ -21,6 +22,9 @@ from incidents.roles import Actor
 from incidents.services.carrying import carry_into
 from incidents.services.events import record
 from incidents.services.evidence import note_reading
+from incidents.services.history import record_history
+from incidents.services.indexing import index_devices
+from incidents.services.reckoning import reckon
 from incidents.services.results import DiagnosisResult, FindingData, TargetData
 from incidents.services.show_answer import show_answer
 
@@ -33,7 +37,7 @@ def store_result(*, pk: int, owner: str, result: DiagnosisResult) -> Diagnosis:
     Raises `LeaseLost` where the run is no longer `owner`'s; nothing is written then.
     """
     diagnosis = _finish(pk, owner, result)
-    evidence = {item.pk: item for item in diagnosis.incident.evidence.all()}
+    evidence = {item.pk: item for item in selectors.evidence_of(diagnosis.incident)}
     findings = _store_findings(diagnosis, result.findings, evidence)
     _store_suspects(diagnosis, result, findings)
     _store_recommendations(diagnosis, result)
@@ -43,6 +47,10 @@ def store_result(*, pk: int, owner: str, result: DiagnosisResult) -> Diagnosis:
             note_reading(evidence[reading.evidence_id], reading)
     diagnosis.evidence.set([r.evidence_id for r in result.readings if r.evidence_id in evidence])
     show_answer(diagnosis)
+    diagnosis.incident.refresh_from_db(fields=["onset_at"])
+    record_history(diagnosis, result)
+    index_devices(diagnosis.incident)
+    reckon(diagnosis.incident)
     record(
         actor=Actor.system(),
         verb="diagnosis.done",

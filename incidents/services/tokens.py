@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from incidents.exceptions import InvalidInput, NotAllowed
 from incidents.models import ApiToken, User
+from incidents.reach import Reach
 from incidents.roles import Actor, Capability
 from incidents.services.events import record
 
@@ -29,15 +30,26 @@ class IssuedToken:
 
 @transaction.atomic
 def issue(
-    *, actor: Actor, owner: User, name: str, scopes: Iterable[str], expires_at: datetime
+    *,
+    actor: Actor,
+    owner: User,
+    name: str,
+    scopes: Iterable[str],
+    expires_at: datetime,
+    clusters: Iterable[str] = (),
+    owners: Iterable[str] = (),
 ) -> IssuedToken:
-    """Makes a token for `owner`. Nobody gives away more than they may do themselves."""
+    """Makes a token for `owner`. Nobody gives away more than they may do themselves.
+
+    Where no clusters or owners are given, the token reaches as far as who makes it.
+    """
     actor.require(Capability.OPERATE)
     wanted = grantable(actor=actor, scopes=scopes)
     if not name.strip():
         raise InvalidInput("A token needs a name.", field="name")
     if expires_at <= timezone.now():
         raise InvalidInput("The token would have expired already.", field="expires_at")
+    limits = actor.reach.give(Reach.of(clusters=clusters, owners=owners))
     prefix, secret = secrets.token_hex(5), secrets.token_urlsafe(32)
     token = ApiToken.objects.create(
         name=name.strip(),
@@ -45,6 +57,8 @@ def issue(
         prefix=prefix,
         secret_sha256=_hash(secret),
         scopes=sorted(wanted),
+        clusters=sorted(limits.clusters or ()),
+        owners=sorted(limits.owners or ()),
         created_by=actor.label,
         expires_at=expires_at,
     )

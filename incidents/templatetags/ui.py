@@ -3,14 +3,17 @@
 import re
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from functools import cache
 
 from django import template
 from django.contrib.auth.models import AnonymousUser
 from django.templatetags.static import static
 from django.utils.html import format_html, format_html_join
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 
 from incidents.choices import Source
+from incidents.glossary import TERMS
+from incidents.markdown import safe_html
 from incidents.models import RankPlacement, User
 from incidents.roles import Actor, Capability
 
@@ -25,14 +28,22 @@ def icon(name: str, extra: str = "") -> SafeString:
     return format_html(
         '<svg class="icon {}" aria-hidden="true"><use href="{}#{}"></use></svg>',
         extra,
-        static("img/icons.svg"),
+        _sprite(),
         name,
     )
 
 
+@cache
+def _sprite() -> str:
+    """The address of the sprite: a page has hundreds of icons."""
+    return static("img/icons.svg")
+
+
 @register.simple_tag
 def moment(at: datetime | None, show: str = "clock") -> SafeString | str:
-    """A time in UTC, which the browser shows in the viewer's zone; `show` is age, clock or full."""
+    """A time in UTC, which the browser shows in the viewer's zone; `show` is age, clock, full
+    or zoned, which names the zone for those who read it on paper.
+    """
     if at is None:
         return "–"
     return format_html(
@@ -40,6 +51,20 @@ def moment(at: datetime | None, show: str = "clock") -> SafeString | str:
         at.isoformat(),
         show,
         f"{at:%Y-%m-%d %H:%M:%S} UTC",
+    )
+
+
+@register.simple_tag
+def term(code: str, place: str = "") -> SafeString:
+    """A button that tells what a word means; `place` keeps two of one page apart."""
+    known = TERMS[code]
+    return format_html(
+        '<button class="term" type="button" popovertarget="{id}" aria-label="What is: {name}?">?'
+        '</button><span class="term-text" popover id="{id}" role="note"><strong>{name}</strong> '
+        "{meaning}</span>",
+        id=f"term-{code}{place}",
+        name=known.name,
+        meaning=known.meaning,
     )
 
 
@@ -55,6 +80,34 @@ def may(user: User | AnonymousUser, capability: str) -> bool:
 def minutes(span: timedelta) -> int:
     """A span in whole minutes."""
     return round(span.total_seconds() / 60)
+
+
+@register.filter
+def lasting(seconds: float | None) -> str:
+    """A span of seconds in the unit that fits: `40 s`, `14 min`, `3.2 h`, `5.0 d`."""
+    if seconds is None:
+        return "–"
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    if seconds < 7200:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h" if seconds < 172_800 else f"{seconds / 86_400:.1f} d"
+
+
+@register.filter
+def percent(share: float | None) -> str:
+    """A share in percent, with a digit where it is small."""
+    if share is None:
+        return "–"
+    return f"{share * 100:.{1 if 0 < share < 0.1 else 0}f} %"
+
+
+@register.filter
+def signed(change: float) -> str:
+    """By how much more or less than in the time before."""
+    if abs(change) < 0.005:
+        return "as before"
+    return f"{'+' if change > 0 else '−'}{abs(change) * 100:.0f} % against before"
 
 
 @register.filter
@@ -80,6 +133,12 @@ def timed(text: str) -> SafeString:
         parts += [text[end : found.start()], moment(at)]
         end = found.end()
     return format_html_join("", "{}", ([part] for part in [*parts, text[end:]]))
+
+
+@register.filter
+def markdown(text: str) -> SafeString:
+    """A note as its author meant it, made safe."""
+    return mark_safe(safe_html(text))  # noqa: S308 (sanitised there)
 
 
 @register.filter

@@ -1,6 +1,6 @@
 """How a change is answered: a live page is told and asks again, a plain one is redirected."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from http import HTTPStatus
 
@@ -8,9 +8,10 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
-from django_htmx.http import trigger_client_event
+from django_htmx.http import HttpResponseClientRedirect, trigger_client_event
 
 from incidents import selectors
 from incidents.exceptions import (
@@ -21,7 +22,8 @@ from incidents.exceptions import (
     StaleVersion,
     StorageFull,
 )
-from incidents.models import Incident
+from incidents.models import Batch, Incident
+from incidents.views.conflict import conflict
 from incidents.views.requests import PageRequest
 
 View = Callable[..., HttpResponseBase]
@@ -49,14 +51,33 @@ def change(view: View) -> View:
     return require_POST(answering)
 
 
-def changed(request: PageRequest, text: str, *, to: str, pk: int | None = None) -> HttpResponse:
-    """The change was made; `to` names the page that shows it."""
+def changed(
+    request: PageRequest,
+    text: str,
+    *,
+    to: str,
+    pk: int | None = None,
+    undo: Batch | None = None,
+    leads_there: bool = False,
+    incidents: Sequence[Incident] = (),
+) -> HttpResponse:
+    """The change was made; `to` names the page that shows it, `undo` is what can be taken back.
+
+    A live page stays and looks again, unless the change `leads_there`; rows of `incidents` that it
+    brings back are shown at once.
+    """
+    if leads_there and request.htmx:
+        messages.success(request, text)
+        return HttpResponseClientRedirect(reverse(to, kwargs={"pk": pk}))
     if not request.htmx:
         messages.success(request, text)
         return redirect(to, pk=pk) if pk else redirect(to)
     response = HttpResponse(status=HTTPStatus.NO_CONTENT)
-    trigger_client_event(response, "notice", {"level": "success", "text": text})
-    return trigger_client_event(response, "changed")
+    told = {"level": "success", "text": text}
+    if undo is not None:
+        told["undo"] = reverse("incidents:undo", kwargs={"batch": undo.pk})
+    trigger_client_event(response, "notice", told)
+    return trigger_client_event(response, "changed", {"incidents": [one.pk for one in incidents]})
 
 
 def status_of(error: RecordsError) -> HTTPStatus:
@@ -81,12 +102,13 @@ def words_of(error: RecordsError, pk: object) -> str:
 
 def _refused(request: PageRequest, error: RecordsError, pk: object) -> HttpResponse:
     text = words_of(error, pk)
+    if request.htmx and isinstance(error, StaleVersion) and isinstance(pk, int):
+        response = conflict(request, error, pk, text)
+        trigger_client_event(response, "stale")
+        return trigger_client_event(response, "changed")
     if not request.htmx:
         messages.error(request, text)
         return redirect("incidents:incident", pk=pk) if pk else redirect("incidents:desk")
     response = HttpResponse(text, status=status_of(error), content_type="text/plain")
     trigger_client_event(response, "notice", {"level": "error", "text": text})
-    if isinstance(error, StaleVersion):
-        trigger_client_event(response, "stale")
-        trigger_client_event(response, "changed")
     return response

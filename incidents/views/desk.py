@@ -3,20 +3,18 @@
 import hashlib
 
 from django.http import HttpResponse, QueryDict
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import condition, require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from incidents import selectors
-from incidents.choices import IncidentStatus, Resolution
-from incidents.exceptions import InvalidInput, TransitionRefused
+from incidents.choices import OPEN_STATUSES, IncidentStatus, Resolution
 from incidents.filters import OPEN, IncidentFilter
-from incidents.models import Incident
-from incidents.services import incidents as services
-from incidents.views.answers import change, changed
+from incidents.forms import SNOOZES
 from incidents.views.desk_rows import desk_rows, menus, summary_of
+from incidents.views.desk_views import tabs
 from incidents.views.paging import page_of
-from incidents.views.requests import PageRequest, actor_of
+from incidents.views.requests import PageRequest
 
 PAGE_SIZE = 50
 
@@ -34,9 +32,11 @@ def desk_tag(request: PageRequest) -> str | None:
 @vary_on_headers("HX-Request")
 @condition(etag_func=desk_tag)
 def desk(request: PageRequest) -> HttpResponse:
-    """The whole page, or its live part where htmx asks."""
-    data = request.GET.copy()
-    data["status"] = status = request.GET.get("status") or OPEN
+    """The whole page, or its live part where htmx asks; without filters, one's first view."""
+    if not request.GET and not request.htmx and (first := request.user.default_view):
+        return redirect(f"{request.path}?{first.query or 'status=open'}&view={first.pk}")
+    data, left_out = _wanted(request)
+    status = data.get("status", OPEN)
     chosen = IncidentFilter(data, queryset=selectors.incidents(), request=request)
     found = chosen.qs
     if status not in {"all", IncidentStatus.RESOLVED}:
@@ -47,16 +47,40 @@ def desk(request: PageRequest) -> HttpResponse:
         "rows": desk_rows(page.rows),
         "page": page,
         "summary": summary_of(wanted, status=status),
-        "filtered": any(data.get(name) for name in chosen.filters if name != "status"),
-        "refused": chosen.errors,
+        "filtered": any(
+            data.get(name) for name in chosen.filters if name not in {"status", "snoozed"}
+        ),
+        "left_out": left_out,
         "status": status,
+        "snoozed": data.get("snoozed"),
         "next_query": _query(data, after=page.next),
         "first_query": _query(data, after=""),
     }
+    if not page.rows:
+        context["first"] = selectors.first_steps()
     if request.htmx:
         return render(request, "incidents/_desk.html", context)
-    whole = {"menus": menus(data), "resolutions": Resolution.choices}
+    whole = {
+        "menus": menus(data),
+        "tabs": tabs(request),
+        "resolutions": Resolution.choices,
+        "snoozes": SNOOZES,
+        "people": selectors.people(),
+    }
     return render(request, "incidents/desk.html", context | whole)
+
+
+def _wanted(request: PageRequest) -> tuple[QueryDict, dict[str, str]]:
+    """The filters of the address, and those left out because they make no sense: name → why."""
+    data = request.GET.copy()
+    given = IncidentFilter(data, queryset=selectors.incidents(), request=request)
+    left_out = {name: " ".join(map(str, texts)) for name, texts in given.errors.items()}
+    for name in left_out:
+        data.pop(name, None)
+    data["status"] = status = data.get("status") or OPEN
+    if status == OPEN or status in OPEN_STATUSES:
+        data.setdefault("snoozed", "no")
+    return data, left_out
 
 
 def _query(data: QueryDict, *, after: str) -> str:
@@ -66,37 +90,3 @@ def _query(data: QueryDict, *, after: str) -> str:
         if value:
             there[name] = str(value)
     return f"?{there.urlencode()}"
-
-
-@change
-def change_many(request: PageRequest) -> HttpResponse:
-    """Acknowledges, takes or resolves the chosen incidents; those that refuse are named."""
-    chosen = Incident.objects.filter(pk__in=_keys(request.POST.getlist("incident")))
-    done, refused = 0, []
-    for incident in chosen:
-        try:
-            _change_one(request, incident)
-        except TransitionRefused as error:
-            refused.append(f"{incident.reference}: {error}")
-        else:
-            done += 1
-    text = " ".join([f"{done} of {done + len(refused)} changed.", *refused[:3]])
-    return changed(request, text, to="incidents:desk")
-
-
-def _change_one(request: PageRequest, incident: Incident) -> None:
-    actor = actor_of(request)
-    do = request.POST.get("do")
-    if do == "take":
-        services.assign(actor=actor, incident=incident, assignee=request.user)
-    elif do == "resolve":
-        how = request.POST.get("resolution", "")
-        if how not in Resolution.values:
-            raise InvalidInput("Say how they ended: choose a resolution.", field="resolution")
-        services.resolve(actor=actor, incident=incident, resolution=Resolution(how))
-    else:
-        services.acknowledge(actor=actor, incident=incident)
-
-
-def _keys(given: list[str]) -> list[int]:
-    return [int(key) for key in given[:500] if key.isdecimal() and len(key) < 18]

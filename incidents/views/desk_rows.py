@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from django.db.models import QuerySet
 from django.http import QueryDict
@@ -15,11 +16,25 @@ from incidents.filters import ME, NOBODY, OPEN, STATUSES
 from incidents.models import Cluster, Incident, Recommendation, Suspect
 from incidents.selectors import AnsweredIncident
 
-#: What an incident is weighed by for the line above the list.
-_WEIGHED = (
-    "attempt_id", "gpu_count", "gpus_freed_at", "onset_at", "opened_at", "mitigated_at",
-    "resolved_at",
-)  # fmt: skip
+
+class Weighed(NamedTuple):
+    """What an incident is weighed by for the line above the list, in the order of its columns."""
+
+    pk: int
+    undecided: bool
+    attempt_id: int | None
+    gpu_count: int
+    onset_at: datetime | None
+    opened_at: datetime
+    mitigated_at: datetime | None
+    resolved_at: datetime | None
+    gpus_freed_at: datetime | None
+
+    @property
+    def burns(self) -> bool:
+        """As `Incident.burns`, without a whole record for each row."""
+        ends = (self.mitigated_at, self.resolved_at, self.gpus_freed_at)
+        return self.gpu_count > 0 and not any(ends)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +45,11 @@ class DeskRow:
     undecided: bool
     suspect: Suspect | None
     recommendations: Sequence[Recommendation]
+
+    @property
+    def first_are_decided(self) -> bool:
+        """Whether what waits for someone is among those that are not shown."""
+        return all(one.decisions.all() for one in self.recommendations[:2])
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +100,8 @@ def summary_of(incidents: QuerySet[AnsweredIncident], *, status: str) -> Summary
     """Counts in one query; what is open is also weighed by the GPUs that stand idle for it."""
     if status != OPEN:
         return Summary(count=incidents.order_by().count())
-    found = list(incidents.order_by().select_related(None).only(*_WEIGHED))
+    rows = incidents.order_by().select_related(None).values_list(*Weighed._fields)
+    found = [Weighed(*row) for row in rows]
     burning = _burning(found)
     gpus = sum(count for count, _ in burning)
     return Summary(
@@ -91,15 +112,16 @@ def summary_of(incidents: QuerySet[AnsweredIncident], *, status: str) -> Summary
     )
 
 
-def _burning(incidents: Iterable[Incident]) -> Sequence[tuple[int, datetime]]:
+def _burning(incidents: Iterable[Weighed]) -> Sequence[tuple[int, datetime]]:
     """GPUs that stand idle, and since when; those of one attempt once, for its first incident."""
     lost: dict[object, tuple[int, datetime]] = {}
     for one in incidents:
         if not one.burns:
             continue
         key = ("attempt", one.attempt_id) if one.attempt_id else ("incident", one.pk)
-        count, since = lost.get(key, (0, one.began_at))
-        lost[key] = max(count, one.gpu_count), min(since, one.began_at)
+        began = one.onset_at or one.opened_at
+        count, since = lost.get(key, (0, began))
+        lost[key] = max(count, one.gpu_count), min(since, began)
     return list(lost.values())
 
 

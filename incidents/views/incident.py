@@ -2,24 +2,23 @@
 
 import hashlib
 
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, HttpResponsePermanentRedirect
 from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.http import condition, require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from incidents import selectors
 from incidents.choices import Action, Resolution
+from incidents.forms import SNOOZES
 from incidents.models import Diagnosis, Incident
 from incidents.services.opening import OPENED
 from incidents.services.transitions import allowed_steps
+from incidents.views.answer_changes import changes_of
 from incidents.views.certainty import certain_of, chip_of
-from incidents.views.incident_parts import (
-    advice_of,
-    coverage_of,
-    first_to_see,
-    proof_of,
-    similar_to,
-)
+from incidents.views.coverage import coverage_of
+from incidents.views.incident_parts import advice_of, first_to_see, proof_of
 from incidents.views.requests import PageRequest
 from incidents.views.timeline import entries
 
@@ -38,9 +37,12 @@ def incident_tag(request: PageRequest, pk: int) -> str | None:
 def incident(request: PageRequest, pk: int) -> HttpResponse:
     """The whole page, or its live part where htmx asks.
 
-    `?diagnosis=N` shows an earlier answer, `?files` all files.
+    `?diagnosis=N` shows an earlier answer, `?files` all files. What was merged leads to what it is
+    part of; `?own` shows its own record.
     """
     found = get_object_or_404(selectors.incident_with_hosts(), pk=pk)
+    if found.merged_into is not None and "own" not in request.GET:
+        return _moved(found)
     runs = list(selectors.diagnoses_of(found))
     answer = _answer(found, request.GET.get("diagnosis", ""))
     evidence = list(selectors.evidence_of(found))
@@ -59,18 +61,41 @@ def incident(request: PageRequest, pk: int) -> HttpResponse:
         "resolutions": Resolution.choices,
         "actions": Action.choices,
         "people": selectors.people(),
+        "snoozes": SNOOZES,
+        "merged": list(selectors.merged_into(found)),
+        "split_off": list(found.split_off.all()),
+        "tickets": list(selectors.tickets_of(found)),
+        "ticket_systems": selectors.connectors_offered(found),
+        "came_from": request.GET.get("from", ""),
+        "similar": selectors.similar_incidents(found),
     }
     if answer is not None:
+        before = selectors.finished_before(answer)
         context |= {
             "advice": advice_of(answer, found),
             "proof": proof_of(answer),
             "certain_of": certain_of(answer),
             "class_chip": chip_of(answer.verdict_class),
             "coverage": coverage_of(answer.coverage),
-            "similar": similar_to(found, answer),
+            "before": before,
+            "changes": changes_of(answer, before) if before else [],
+            "aftermath": selectors.aftermath_of(found, now=timezone.now()),
         }
     name = "incidents/_incident.html" if request.htmx else "incidents/incident.html"
     return render(request, name, context)
+
+
+def _moved(incident: Incident) -> HttpResponse:
+    """To the incident that this one is part of: for good, unless someone takes it out again.
+
+    So no browser may keep the answer.
+    """
+    standing = selectors.standing_record(incident)
+    there = reverse("incidents:incident", kwargs={"pk": standing.pk})
+    there = f"{there}?from={incident.reference}"
+    response = HttpResponsePermanentRedirect(there, preserve_request=True)
+    response["Cache-Control"] = "no-store"
+    return response
 
 
 def _answer(incident: Incident, number: str) -> Diagnosis | None:

@@ -1,22 +1,28 @@
 """What the incident's page shows of an answer, in the order in which people ask."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from incidents import selectors
-from incidents.choices import ParseStatus, SuspectRole
+from django.conf import settings
+
+from incidents.choices import ExecutionState, ParseStatus, SuspectRole
 from incidents.commands import commands_for
 from incidents.hostnames import normalise_host
 from incidents.models import (
     Decision,
     Diagnosis,
     Evidence,
+    Execution,
     Finding,
     Host,
     Incident,
     Recommendation,
     Suspect,
 )
+from incidents.selectors import RuleRecord
+from incidents.services.blast_radius import question_before
+from incidents.services.executions import scheduler_of
+from incidents.views.track_record import track_records
 
 #: Findings whose lines are shown without being asked for.
 _OPEN_EXCERPTS = 2
@@ -24,17 +30,15 @@ _OPEN_EXCERPTS = 2
 _FILES, _SUSPECTS = 12, 5
 #: Lines of one file that are closer than this are seen in one excerpt.
 _SAME_EXCERPT = 8
-#: What of the coverage is a count of its own; the rest is part of a share or of the trace.
-_COUNTED = frozenset({"logs", "hosts_with_logs"})
-_ONE = {"logs": "log", "hosts_with_logs": "host with logs"}
-_NAMES = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
     """A recommendation with what was decided about it and the command that carries it out.
 
-    `host` is the one that was decided to be isolated.
+    `host` is the one that was decided to be isolated; `execution` the command that an executor
+    plans or ran for it, `asks_again` why it takes a second word; `lacks_executor` where one is on,
+    though not that of the job's scheduler.
     """
 
     recommendation: Recommendation
@@ -42,6 +46,10 @@ class Advice:
     earlier: Sequence[Decision]
     commands: Mapping[str, str]
     host: Host | None = None
+    execution: Execution | None = None
+    may_run: bool = False
+    lacks_executor: bool = False
+    asks_again: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +64,17 @@ class Evidenced:
 
 @dataclass(frozen=True, slots=True)
 class Accused:
-    """A suspect with what speaks for and against it."""
+    """A suspect with what speaks for and against it, and how often those rules were right."""
 
     suspect: Suspect
     speaks_for: Sequence[Evidenced]
     speaks_against: Sequence[Evidenced]
+    records: Sequence[RuleRecord] = ()
+
+    @property
+    def told(self) -> Sequence[RuleRecord]:
+        """The records of rules on which other incidents were decided."""
+        return [one for one in self.records if one.precision.decided]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +84,6 @@ class Proof:
     suspects: Sequence[Accused] = ()
     further: Sequence[Accused] = ()
     victims: Sequence[Accused] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Coverage:
-    """On what the answer rests: counts in words, and what was missing."""
-
-    counts: Sequence[str] = ()
-    notes: Sequence[str] = field(default=())
 
 
 def advice_of(answer: Diagnosis, incident: Incident) -> Sequence[Advice]:
@@ -102,13 +108,27 @@ def _advice(
         commands = {}
     earlier = [one for one in decisions if not one.standing]
     isolated = hosts.get(normalise_host(host)) if commands and standing is not None else None
-    return Advice(recommendation, standing, earlier, commands, isolated)
+    execution = getattr(recommendation, "execution", None)
+    scheduled = scheduler_of(incident) is not None
+    planned = execution is not None and execution.state == ExecutionState.PLANNED
+    return Advice(
+        recommendation,
+        standing,
+        earlier,
+        commands,
+        isolated,
+        execution=execution,
+        may_run=isolated is not None and scheduled,
+        lacks_executor=bool(settings.EXECUTORS) and not scheduled,
+        asks_again=question_before(incident.cluster, host) if planned else "",
+    )
 
 
 def proof_of(answer: Diagnosis) -> Proof:
     """The suspects in their order; the lines behind the first findings are opened."""
-    opened = _opened(answer)
-    accused = [_accused(one, opened) for one in answer.suspects.all()]
+    opened, suspects = _opened(answer), list(answer.suspects.all())
+    records = track_records(suspects, incident=answer.incident_id)
+    accused = [_accused(one, opened, records[one.pk]) for one in suspects]
     victims = [one for one in accused if one.suspect.role == SuspectRole.VICTIM]
     others = [one for one in accused if one.suspect.role != SuspectRole.VICTIM]
     return Proof(others[:_SUSPECTS], others[_SUSPECTS:], victims)
@@ -130,7 +150,7 @@ def _opened(answer: Diagnosis) -> frozenset[int]:
     return frozenset(pk for pk, _, _ in chosen[:_OPEN_EXCERPTS])
 
 
-def _accused(suspect: Suspect, opened: frozenset[int]) -> Accused:
+def _accused(suspect: Suspect, opened: frozenset[int], records: Sequence[RuleRecord]) -> Accused:
     findings = [
         Evidenced(one, _line(one), _stack(one), one.pk in opened) for one in suspect.findings.all()
     ]
@@ -138,6 +158,7 @@ def _accused(suspect: Suspect, opened: frozenset[int]) -> Accused:
         suspect,
         speaks_for=[one for one in findings if not one.finding.speaks_against],
         speaks_against=[one for one in findings if one.finding.speaks_against],
+        records=records,
     )
 
 
@@ -149,34 +170,6 @@ def _line(finding: Finding) -> int | None:
 def _stack(finding: Finding) -> Sequence[str]:
     frames = (finding.locator or {}).get("frames")
     return [str(frame) for frame in frames] if isinstance(frames, list) else []
-
-
-def coverage_of(coverage: Mapping[str, object]) -> Coverage:
-    """`{"ranks": {"expected": 8, "reported": 7}, "logs": 3}` as `7 of 8 ranks`, `3 logs`."""
-    counts, notes = [], []
-    for name, value in coverage.items():
-        words = name.replace("_", " ")
-        if isinstance(value, Mapping):
-            if value.get("expected"):
-                counts.append(f"{value.get('reported', 0):,} of {value['expected']:,} {words}")
-        elif isinstance(value, list) and name == "notes":
-            notes += [str(note) for note in value]
-        elif isinstance(value, list) and name == "kinds":
-            counts.append("from " + " and ".join(str(kind).replace("-", " ") for kind in value))
-        elif isinstance(value, list) and value:
-            shown = ", ".join(str(item) for item in value[:_NAMES])
-            notes.append(f"{words}: {shown}{', …' if len(value) > _NAMES else ''}")
-        elif isinstance(value, int) and value and name in _COUNTED:
-            counts.append(f"{value:,} {_ONE.get(name, words) if value == 1 else words}")
-    return Coverage(counts, notes)
-
-
-def similar_to(incident: Incident, answer: Diagnosis) -> Sequence[Incident]:
-    """A few other incidents with the same fault at the top."""
-    first = next(iter(answer.suspects.all()), None)
-    if first is None or not first.fault:
-        return []
-    return list(selectors.similar_incidents(incident, first.fault)[:3])
 
 
 def first_to_see(evidence: Sequence[Evidence]) -> Sequence[Evidence]:

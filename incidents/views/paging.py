@@ -60,7 +60,7 @@ def _decode(cursor: str, length: int) -> list[Any] | None:
         found = [_as_time(value) for value in values]
     except (binascii.Error, ValueError, TypeError):
         return None
-    plain = all(isinstance(value, int | str | datetime) for value in found)
+    plain = all(isinstance(value, int | float | str | datetime) for value in found)
     return found if plain and len(found) == length else None
 
 

@@ -4,6 +4,7 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
@@ -14,10 +15,15 @@ from incidents.forms import HostStateForm
 from incidents.hostnames import normalise_host
 from incidents.models import Host
 from incidents.services.hosts import set_state
+from incidents.views.job_course import course_of
 from incidents.views.paging import page_of
+from incidents.views.past import past_of
 from incidents.views.requests import PageRequest, actor_of
 
 _PAGE = 100
+
+#: Rows of each list on a host's page, until the whole is asked for.
+_NEWEST = 25
 
 
 @require_safe
@@ -31,9 +37,14 @@ def jobs(request: PageRequest) -> HttpResponse:
 @require_safe
 def job(request: PageRequest, pk: int) -> HttpResponse:
     found = get_object_or_404(selectors.jobs(), pk=pk)
-    attempts = selectors.attempts_with_hosts(found)[:_PAGE]
+    attempts = list(selectors.attempts_with_hosts(found)[:_PAGE])
     incidents = selectors.incidents().filter(job=found)[:_PAGE]
-    context = {"job": found, "attempts": attempts, "incidents": incidents}
+    context = {
+        "job": found,
+        "attempts": attempts,
+        "incidents": incidents,
+        "course": course_of(found, attempts, now=timezone.now()),
+    }
     return render(request, "incidents/job.html", context)
 
 
@@ -45,20 +56,56 @@ def hosts(request: PageRequest) -> HttpResponse:
         found = found.filter(normalised_name__contains=normalise_host(words))
     if state in HostState.values:
         found = found.filter(state=state)
+    worst = request.GET.get("order") == "worst"
+    if worst:
+        found = found.order_by("-lemon_score", "normalised_name", "id")
+    cluster, tor = request.GET.get("cluster", ""), request.GET.get("tor")
+    if cluster:
+        found = found.filter(cluster__name=cluster)
+    if tor is not None:
+        found = found.filter(tor=tor)
     page = page_of(found, after=request.GET.get("after", ""), size=_PAGE)
-    context = {"page": page, "words": words, "state": state, "states": HostState.choices}
+    context = {
+        "page": page,
+        "words": words,
+        "state": state,
+        "states": HostState.choices,
+        "left_out": state if state not in HostState.values else "",
+        "cluster": cluster,
+        "tor": tor,
+        "next_query": _query(request, after=page.next),
+        "worst": worst,
+        "worst_query": _query(request, order="worst"),
+    }
     return render(request, "incidents/hosts.html", context)
+
+
+def _query(request: PageRequest, *, after: str = "", order: str = "") -> str:
+    """The same filters at another place of the list, or in another order from its start."""
+    there = request.GET.copy()
+    there["after"] = after
+    there["order"] = order or there.get("order", "")
+    return f"?{there.urlencode()}"
 
 
 @require_safe
 def host(request: PageRequest, pk: int) -> HttpResponse:
     found = get_object_or_404(selectors.hosts(), pk=pk)
+    shown = _PAGE if "whole" in request.GET else _NEWEST
+    lists: dict[str, list[object]] = {
+        "incidents": list(selectors.incidents_of_host(found)[: shown + 1]),
+        "accusations": list(selectors.accusations_of(found)[: shown + 1]),
+        "placements": list(selectors.placements_on(found)[: shown + 1]),
+        "decisions": list(selectors.decisions_about(found)[: shown + 1]),
+        "events": list(selectors.events_of_host(found)[: shown + 1]),
+    }
     context = {
         "host": found,
-        "incidents": selectors.incidents_of_host(found)[:_PAGE],
-        "accusations": selectors.accusations_of(found)[:_PAGE],
-        "placements": selectors.placements_on(found)[:_PAGE],
-        "events": selectors.events_of_host(found)[:_PAGE],
+        **{name: rows[:shown] for name, rows in lists.items()},
+        "shown": shown,
+        "is_cut": any(len(rows) > shown for rows in lists.values()),
+        "most": _PAGE,
+        **past_of(found),
         "states": HostState.choices,
     }
     return render(request, "incidents/host.html", context)

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from incidents.models import Event
 
+_NOTED = "incident.noted"
 _HANDED_IN = "evidence.attached"
 #: Files handed in one after the other within this time are one entry.
 _TOGETHER = timedelta(minutes=10)
@@ -21,6 +22,12 @@ class Entry:
     verb: str
     text: str
     count: int = 1
+    incident_id: int | None = None
+
+    @property
+    def is_note(self) -> bool:
+        """Whether a person wrote it, in Markdown."""
+        return self.verb == _NOTED
 
 
 def entries(events: Iterable[Event]) -> Sequence[Entry]:
@@ -31,10 +38,19 @@ def entries(events: Iterable[Event]) -> Sequence[Entry]:
         if last is not None and _belongs(event, last):
             count = last.count + 1
             found[-1] = Entry(
-                event.time, last.actor, last.source, last.verb, f"{count:,} files handed in", count
+                event.time,
+                last.actor,
+                last.source,
+                last.verb,
+                f"{count:,} files handed in",
+                count,
+                last.incident_id,
             )
         else:
-            found.append(Entry(event.time, event.actor, event.source, event.verb, event.text))
+            who = (event.actor, event.source)
+            found.append(
+                Entry(event.time, *who, event.verb, event.text, incident_id=event.incident_id)
+            )
     return found[::-1]
 
 
@@ -42,5 +58,6 @@ def _belongs(event: Event, last: Entry) -> bool:
     return (
         event.verb == last.verb == _HANDED_IN
         and event.actor == last.actor
+        and event.incident_id == last.incident_id
         and event.time - last.time < _TOGETHER
     )

@@ -36,9 +36,11 @@ document.addEventListener("click", (event) => {
 });
 
 document.addEventListener("keydown", (event) => {
-  if (event.key !== "Escape") return;
-  const open = document.activeElement?.closest("details.menu[open], details.over[open]");
+  if (event.key !== "Escape" || document.querySelector("dialog[open]")) return;
+  const any = "details.menu[open], details.over[open]";
+  const open = document.activeElement?.closest(any) ?? document.querySelector(any);
   if (open) {
+    event.preventDefault(); // one Escape, one thing
     open.open = false;
     open.querySelector("summary").focus();
   } else if (document.activeElement?.matches("[data-search]")) {

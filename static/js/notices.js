@@ -1,7 +1,47 @@
-/** Says what happened: the server's notices, and requests that did not arrive. */
+/**
+ * Says what happened: the server's notices, requests that did not arrive, a login that ended. What
+ * can be undone has a button, and the key `z` for as long as the page is open.
+ */
 const place = document.getElementById("notices");
+const SHOWN = 6_000;
+const SHOWN_UNDOABLE = 20_000;
+let undoable = null;
 
-function say(text, level) {
+function undo() {
+  if (!undoable) return;
+  const address = undoable;
+  undoable = null;
+  place.replaceChildren();
+  htmx.ajax("POST", address, { source: document.body, swap: "none" });
+}
+
+function button(text, act, key) {
+  const made = document.createElement("button");
+  made.type = "button";
+  made.className = "btn tight";
+  made.textContent = text;
+  if (key) made.insertAdjacentHTML("beforeend", ` <kbd>${key}</kbd>`);
+  made.addEventListener("click", act);
+  return made;
+}
+
+function logIn(address) {
+  const link = document.createElement("a");
+  link.className = "btn primary tight";
+  link.href = address;
+  link.textContent = "Log in again";
+  return link;
+}
+
+/** Gone by itself after a while, but not while someone points at it or has the focus in it. */
+function passing(notice, after) {
+  setTimeout(() => {
+    if (notice.matches(":hover, :focus-within")) passing(notice, SHOWN);
+    else notice.remove();
+  }, after);
+}
+
+function say(text, level, { undo: address, login } = {}) {
   const notice = document.createElement("div");
   notice.className = `notice ${level}`;
   const words = document.createElement("p");
@@ -10,12 +50,32 @@ function say(text, level) {
   close.type = "button";
   close.className = "btn quiet tight";
   close.textContent = "Dismiss";
-  notice.append(words, close);
+  notice.append(words);
+  if (address) notice.append(button("Undo", undo, "z"));
+  if (login) notice.append(logIn(login));
+  notice.append(close);
+  undoable = address ?? (level === "success" ? null : undoable);
   place.replaceChildren(notice);
-  if (level === "success") setTimeout(() => notice.remove(), 6000);
+  if (level === "success") passing(notice, address ? SHOWN_UNDOABLE : SHOWN);
 }
 
-document.body.addEventListener("notice", (event) => say(event.detail.text, event.detail.level));
+document.body.addEventListener("notice", (event) => {
+  say(event.detail.text, event.detail.level, event.detail);
+});
+
+document.body.addEventListener("signedout", (event) => {
+  const { login } = event.detail;
+  say("Your login ended; nothing was changed. What you typed is kept on this device.", "error", { login });
+});
+
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "z" || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.closest("input:not([type=checkbox]), textarea, select")) return;
+  if (undoable && !document.querySelector("dialog[open]")) {
+    event.preventDefault();
+    undo();
+  }
+});
 
 document.body.addEventListener("htmx:sendError", (event) => {
   if (event.target.matches("[data-live]")) return; // the freshness line says it
@@ -24,12 +84,13 @@ document.body.addEventListener("htmx:sendError", (event) => {
 
 document.body.addEventListener("htmx:responseError", (event) => {
   const { xhr } = event.detail;
+  if (xhr.status === 412 && xhr.responseText.includes("data-conflict")) return; // conflict.js
   if (event.target.matches("[data-live]") || xhr.getResponseHeader("HX-Trigger")) return;
   say(`The server refused this (${xhr.status}). Reload the page and try again.`, "error");
 });
 
 place?.addEventListener("click", (event) => {
-  if (event.target.closest("button")) event.target.closest(".notice").remove();
+  if (event.target.closest(".quiet")) event.target.closest(".notice").remove();
 });
 
 /* A form that was taken is emptied and folded away. */

@@ -49,6 +49,14 @@ function layout(height, more) {
   };
 }
 
+/** Ticks on whole numbers alone, about `most` over a range: 1, 2, 5, 10, 20 … apart. */
+function whole(range, most) {
+  const least = Math.max(1, range / most);
+  const size = 10 ** Math.floor(Math.log10(least));
+  const step = [1, 2, 5, 10].find((one) => one * size >= least) * size;
+  return { tickformat: ",d", tick0: 0, dtick: step };
+}
+
 /** Shortened in the middle: communicators differ at their end. */
 function short(text, most) {
   if (text.length <= most) return text;
@@ -90,7 +98,7 @@ function drawWithin(element) {
 }
 
 globalThis.plots = {
-  colour, axis, layout, short, instant, NARROW,
+  colour, axis, layout, whole, short, instant, NARROW,
   add(kind, figures) {
     kinds.set(kind, figures);
     document.querySelectorAll(`[data-plots="${kind}"]`).forEach(draw);

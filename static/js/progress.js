@@ -1,9 +1,11 @@
 /** Figures of collective progress. Roles differ in shape as well as in colour. */
-const { colour, axis, layout, short, NARROW } = globalThis.plots;
+const { colour, axis, layout, whole, short, NARROW } = globalThis.plots;
 
 /** The width of a capital letter in pixels: communicators are named in capitals. */
 const CAPITAL = 7.2;
 
+// "ranks 3, 8–11 and 5 more" as pairs of first and last.
+const spans = (ranks) => [...ranks.matchAll(/(\d+)(?:–(\d+))?(?!\d| more)/g)].map(([, first, last]) => [Number(first), Number(last ?? first)]);
 const roleColour = (role) => (role === "culprit" ? colour("bad-fill") : role === "possible" ? colour("warn-fill") : colour("accent"));
 
 const title = (text) => ({ text, font: { size: 11 }, standoff: 6 });
@@ -40,10 +42,30 @@ function detail({ detail: shown }, most) {
         x: low - room * 0.8, y: place, xanchor: "left", text: mark.state, showarrow: false, font: { size: 11, color: colour("muted") },
       }] : [])),
       xaxis: axis({
-        range: [low - room, high + room], tickformat: ",d", nticks: 6, visible: counts.length > 0,
-        title: title("collectives: ● completed   | launched"),
+        range: [low - room, high + room], ...whole(high - low + 2 * room, 6), visible: counts.length > 0,
+        title: title("● completed   | launched"),
       }),
       yaxis: axis({ tickmode: "array", tickvals: names.map((_, place) => place), ticktext: names, range: [-0.7, marks.length - 0.3], showgrid: false }),
+    }),
+  };
+}
+
+function lateness({ lateness: { marks: latest } }, most) {
+  const marks = [...latest].reverse();
+  const names = marks.map((mark) => short(mark.host ? `${mark.who} · ${mark.host}` : mark.who, most));
+  const places = marks.map((_, place) => place);
+  return {
+    traces: [{
+      type: "bar", orientation: "h", x: marks.map((mark) => mark.late_ms), y: places, text: names, textposition: "none",
+      marker: { color: marks.map((mark) => (mark.role ? roleColour(mark.role) : colour("line-strong"))) },
+      hovertemplate: "%{text}<br>others wait %{x:.2f} ms<extra></extra>",
+    }],
+    layout: layout(Math.max(120, 22 * marks.length + 66), {
+      xaxis: axis({ rangemode: "tozero", ticksuffix: " ms", nticks: 5 }),
+      yaxis: axis({
+        tickmode: "array", tickvals: places, range: [-0.7, marks.length - 0.3], showgrid: false,
+        ticktext: names.map((name, place) => (marks[place].role === "culprit" ? `<b>${name}</b>` : name)),
+      }),
     }),
   };
 }
@@ -57,8 +79,8 @@ function waits({ waits: shown, detail: { marks } }, most, place) {
     if (!nodes.has(label)) nodes.set(label, { place: nodes.size, blamed, waits: on });
     return nodes.get(label).place;
   };
-  const culprits = new Set(marks.filter((mark) => mark.role === "culprit").map((mark) => mark.who.replace("rank ", "")));
-  const blamed = (ranks) => ranks.split(/\D+/).some((rank) => culprits.has(rank));
+  const culprits = marks.filter((mark) => mark.role === "culprit").flatMap((mark) => spans(mark.who));
+  const blamed = (ranks) => spans(ranks).some(([first, last]) => culprits.some(([from, to]) => first <= to && from <= last));
   const links = shown.map((wait) => ({
     source: node(`${wait.waiters} · ${wait.label}`, false, true),
     target: node(wait.blockers, blamed(wait.blockers), false),
@@ -115,4 +137,4 @@ function map({ map: shown, folded }, most, place) {
   };
 }
 
-globalThis.plots.add("progress", { detail, waits, map });
+globalThis.plots.add("progress", { detail, lateness, waits, map });

@@ -2,7 +2,7 @@
  * Times in the viewer's zone or in UTC, with the other on hover; ages and GPU-hours that go on
  * counting. Which of the two is kept on this device; a change sends `zonechange` for pictures.
  *
- * `<time datetime="…" data-show="age|clock|full">` and `<data data-gpus="…" data-since="…">`.
+ * `<time datetime="…" data-show="age|clock|full|zoned">` and `<data data-gpus="…" data-since="…">`.
  */
 const home = document.documentElement.dataset.timeZone || undefined;
 const CHOSEN = "times";
@@ -51,11 +51,12 @@ function text(instant, show) {
   if (show === "age") return age((Date.now() - instant) / 1000);
   const today = shown.day.format(instant) === shown.day.format(Date.now());
   if (show === "clock" && today) return shown.clock.format(instant);
-  return `${shown.day.format(instant)}, ${shown.clock.format(instant)}`;
+  const whole = `${shown.day.format(instant)}, ${shown.clock.format(instant)}`;
+  return show === "zoned" ? `${whole} ${zoneOf(shown, instant)}` : whole;
 }
 
-function zoneOf(form) {
-  const part = form.name.formatToParts(Date.now()).find((piece) => piece.type === "timeZoneName");
+function zoneOf(form, instant = Date.now()) {
+  const part = form.name.formatToParts(instant).find((piece) => piece.type === "timeZoneName");
   return part ? part.value : "UTC";
 }
 
@@ -68,7 +69,7 @@ function showTime(element) {
   if (Number.isNaN(instant.getTime())) return;
   write(element, text(instant, element.dataset.show));
   const other = shown === utc ? local : utc;
-  const there = `${other.wall.format(instant)} ${zoneOf(other)}`;
+  const there = `${other.wall.format(instant)} ${zoneOf(other, instant)}`;
   const title = element.dataset.show === "age" ? `since ${text(instant, "full")} (${there})` : there;
   if (element.title !== title) element.title = title;
 }
@@ -89,7 +90,7 @@ function showAll(within) {
 }
 
 function showZone(button) {
-  const [now, other] = [shown, shown === utc ? local : utc].map(zoneOf);
+  const [now, other] = [shown, shown === utc ? local : utc].map((form) => zoneOf(form));
   button.textContent = now;
   button.disabled = now === other;
   const say = now === other ? `Times are in ${now}` : `${now}: times are in this zone. Show them in ${other}`;

@@ -1,5 +1,6 @@
 """What every page has in common: a login, a policy without inline script, pages for errors."""
 
+import json
 import re
 
 import pytest
@@ -25,6 +26,11 @@ def everything() -> list[str]:
         f"/jobs/{job.pk}",
         "/hosts",
         f"/hosts/{host.pk}",
+        f"/incidents/{run.incident_id}/report",
+        "/clusters",
+        f"/clusters/{host.cluster_id}",
+        "/reports",
+        "/glossary",
     ]
 
 
@@ -55,9 +61,10 @@ def test_every_page_needs_a_login(everything: list[str]):
         assert (response.status_code, response["Location"]) == (302, f"/login?next={address}")
 
 
-def test_a_live_part_whose_login_ended_goes_to_the_log_in_as_a_whole():
+def test_a_live_part_whose_login_ended_is_told_where_to_log_in_and_stays():
     response = Client().get("/", headers={"HX-Request": "true"})
-    assert response["HX-Redirect"].startswith("/login")
+    assert response.status_code == 401
+    assert json.loads(response["HX-Trigger"])["signedout"]["login"].startswith("/login")
 
 
 def test_someone_logs_in_and_out():

@@ -52,6 +52,16 @@ def test_the_answer_does_not_depend_on_the_order_of_the_evidence():
     assert diagnose(files).to_dict() == first
 
 
+def test_a_compressed_log_that_was_cut_off_is_read_and_marked():
+    noise = b"".join(b"[%d.5] usb 1-1: new device %d\n" % (n, n * n) for n in range(5000))
+    whole = gzip.compress(XID + b"\n" + noise)
+    answer = diagnose([evidence("node-07.dmesg.log.gz", whole[: len(whole) // 2])])
+
+    assert answer.verdict.cls is VerdictClass.CRITICAL
+    (marked,) = answer.skipped
+    assert (marked.file, marked.reason[:7]) == ("node-07.dmesg.log.gz", "cut off")
+
+
 def test_nothing_to_judge_is_unknown_and_says_what_to_hand_in():
     answer = diagnose([])
 

@@ -7,7 +7,14 @@ from django.conf import settings as django_settings
 
 from aegis_web.celery import app
 from diagnosis.receivers import call_a_worker
-from diagnosis.tasks import judge_due, judge_job, run_diagnosis, run_replay, sweep_diagnoses
+from diagnosis.tasks import (
+    judge_due,
+    judge_job,
+    load_demo,
+    run_diagnosis,
+    run_replay,
+    sweep_diagnoses,
+)
 from incidents.choices import DiagnosisState
 from incidents.models import Diagnosis
 from incidents.services import diagnoses
@@ -45,6 +52,7 @@ def test_another_error_is_not_swallowed(monkeypatch):
     [
         (run_diagnosis, "diagnosis"),
         (run_replay, "diagnosis"),
+        (load_demo, "diagnosis"),
         (sweep_diagnoses, "diagnosis"),
         (judge_due, "watch"),
         (judge_job, "watch"),

@@ -6,7 +6,8 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from diagnosis.models import MetricDefinition, MetricSource, SourceState
+from diagnosis.degradation.verdict import catalogue_version
+from diagnosis.models import MetricDefinition, MetricSource, MetricVersion, SourceState
 from diagnosis.services import metric_sources, metrics
 from diagnosis.sources.errors import SourceError
 from incidents.choices import Role
@@ -113,6 +114,7 @@ def test_a_metric_that_a_taxonomist_changes_is_marked(client):
         "exporters": "[]",
         "query": '{"exporter": "gpu", "entity": "gpu", "series": "my_power"}',
         "enabled": "on",
+        "why": "ours is named otherwise",
     }
     client.post(reverse("admin:diagnosis_metricdefinition_change", args=[row.pk]), form)
 
@@ -120,3 +122,7 @@ def test_a_metric_that_a_taxonomist_changes_is_marked(client):
     assert (row.floor, row.edited) == (0.4, True)
     asked = {query.metric: query for query in metrics.current().queries}
     assert asked["gpu_power_w"].series[0].name == "my_power"
+    version = MetricVersion.objects.first()
+    assert version is not None
+    assert version.why == "ours is named otherwise"
+    assert version.version == catalogue_version(metrics.current().catalogue)

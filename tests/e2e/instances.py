@@ -3,21 +3,21 @@
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx
 
+from tests.ports import free_port
 from tests.services import open_folder, postgresql, redis_server
 
 ROOT = Path(__file__).resolve().parents[2]
-START_LIMIT = 90.0
+START_LIMIT = 300.0
 
 
 @dataclass
@@ -30,6 +30,7 @@ class Instance:
     environment: Mapping[str, str]
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
     log_dir: Path = Path()
+    _tokens: dict[tuple[str, ...], str] = field(default_factory=dict)
 
     def manage(self, *arguments: str) -> str:
         """Run `manage.py` in this instance's environment; its output."""
@@ -40,24 +41,42 @@ class Instance:
         return done.stdout
 
     def token(self, *scopes: str) -> str:
-        """A fresh API token of the first account."""
+        """An API token of the first account, the same for the same scopes."""
+        if scopes not in self._tokens:
+            self._tokens[scopes] = self._issue(scopes)
+        return self._tokens[scopes]
+
+    def _issue(self, scopes: Sequence[str]) -> str:
         options = [part for scope in scopes for part in ("--scope", scope)]
         printed = self.manage("issue_token", self.username, "--name", "e2e", *options)
         return printed.strip().splitlines()[-1].strip()
 
     def api(self, *scopes: str) -> httpx.Client:
-        """A client of `/api/v1/` with a fresh token."""
+        """A client of `/api/v1/` with a token of the first account."""
         headers = {"Authorization": f"Bearer {self.token(*scopes)}"}
         return httpx.Client(base_url=f"{self.address}api/v1/", headers=headers, timeout=30)
 
     def start_worker(self) -> None:
         """Start a Celery worker with beat beside the web process."""
-        self._start("worker", ["-m", "celery", "-A", "aegis_web", "worker", "--beat", "-c", "2",
-                               "-Q", "default,diagnosis,watch", "--loglevel", "INFO"])  # fmt: skip
+        queues = "default,diagnosis,watch,delivery,inbox,execution"
+        options = ["--beat", "-c", "2", "-Q", queues, "--loglevel", "INFO"]
+        self._start("worker", ["-m", "celery", "-A", "aegis_web", "worker", *options])
 
     def kill_worker(self) -> None:
         """Kill the worker and its children at once, as a machine that loses power does."""
         process = self.processes.pop("worker")
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+    def start_web(self) -> None:
+        """Start gunicorn, and wait until it answers."""
+        bind = self.address.removeprefix("http://").rstrip("/")
+        self._start("web", ["-m", "gunicorn", "aegis_web.wsgi", "-b", bind, "--no-control-socket"])
+        _await_health(self)
+
+    def kill_web(self) -> None:
+        """Kill the web process and its children at once."""
+        process = self.processes.pop("web")
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
 
@@ -80,18 +99,13 @@ class Instance:
             process.wait(timeout=30)
 
 
-def free_port() -> int:
-    """A port below the ephemeral range that nothing listens on."""
-    for port in range(18000, 32000):
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) != 0:
-                return port
-    raise RuntimeError("no free port")
-
-
 def _environment(folder: Path, **more: str) -> dict[str, str]:
     kept = {k: v for k, v in os.environ.items() if k not in {"DATABASE_URL", "REDIS_URL"}}
-    quick = {"AEGIS_WATCH_INTERVAL_S": "10", "AEGIS_WATCH_TICK_S": "2"}
+    quick = {
+        "AEGIS_WATCH_INTERVAL_S": "10",
+        "AEGIS_WATCH_TICK_S": "2",
+        "AEGIS_WEBHOOK_NETWORKS": "127.0.0.1",
+    }
     data = {"AEGIS_DATA_DIR": str(folder / "data"), "PYTHONUNBUFFERED": "1"}
     return {**kept, **data, **quick, **more}
 
@@ -135,8 +149,11 @@ def _wait_for(output: Path, pattern: str, process: subprocess.Popen[bytes]) -> t
 
 
 @contextmanager
-def server(folder: Path) -> Iterator[Instance]:
-    """The server set-up: real PostgreSQL, real Redis, gunicorn. The test starts the worker."""
+def server(folder: Path, **more: str) -> Iterator[Instance]:
+    """The server set-up: real PostgreSQL, real Redis, gunicorn. The test starts the worker.
+
+    `more` are variables of the environment on top.
+    """
     port = free_port()
     with (
         open_folder() as open_to_all,
@@ -150,6 +167,7 @@ def server(folder: Path) -> Iterator[Instance]:
             AEGIS_DIAGNOSIS_LEASE_S="5",
             AEGIS_SWEEP_S="2",
             AEGIS_VISIBILITY_TIMEOUT_S="5",
+            **more,
         )
         instance = Instance(
             address=f"http://127.0.0.1:{port}/",
@@ -158,22 +176,24 @@ def server(folder: Path) -> Iterator[Instance]:
             environment=environment,
             log_dir=folder / "logs",
         )
-        instance.manage("migrate", "-v", "0")
-        instance.manage("load_taxonomy", "-v", "0")
-        instance.manage("load_metrics", "-v", "0")
-        instance.manage("collectstatic", "--noinput", "-v", "0")
-        _first_admin(instance)
-        instance._start("web", ["-m", "gunicorn", "aegis_web.wsgi", "-b", f"127.0.0.1:{port}"])
+        _set_up(instance)
         try:
-            _await_health(instance)
+            instance.start_web()
             yield instance
         finally:
             instance.stop()
 
 
-def _first_admin(instance: Instance) -> None:
-    account = f"'{instance.username}', password='{instance.password}', role='admin'"
-    code = f"from incidents.models import User; User.objects.create_user({account})"
+def _set_up(instance: Instance) -> None:
+    """What docs/operating.md has one run once, in one process."""
+    account = f"{instance.username!r}, password={instance.password!r}, role='admin'"
+    code = (
+        "from django.core.management import call_command as run\n"
+        "for name in ('migrate', 'load_taxonomy', 'load_metrics'): run(name, verbosity=0)\n"
+        "run('collectstatic', interactive=False, verbosity=0)\n"
+        "from incidents.models import User\n"
+        f"User.objects.create_user({account})"
+    )
     instance.manage("shell", "-v", "0", "-c", code)
 
 

@@ -30,6 +30,10 @@ def open_with_files(page: Page, folder: Path, title: str) -> None:
     page.wait_for_url(re.compile(r"/incidents/\d+$"), timeout=PATIENCE)
 
 
+#: Both themes: the dark one with the long tests, which look at every page in both.
+SCHEMES = ["light", pytest.param("dark", marks=pytest.mark.long)]
+
+
 def violations(page: Page) -> list[tuple[str, list[str]]]:
     """What axe finds: the rule, and the elements that break it."""
     found = Axe().run(page).response["violations"]
@@ -86,7 +90,7 @@ def test_a_wrong_password_says_so_and_lets_nobody_in(browser, embedded_instance:
     context.close()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_desk_and_incident_have_no_accessibility_violation(
     page: Page, hang: Path, scheme: str
 ) -> None:

@@ -100,6 +100,6 @@ def test_the_papers_case_shows_in_the_browser(
     answer = page.get_by_role("heading", level=1)
     expect(answer).to_contain_text(f"{truth.host} {truth.nic}")
     expect(answer).to_contain_text(re.compile("iterations take 2[3-9]% longer"))
-    expect(page.locator("[data-plots=metrics] .main-svg").first).to_be_visible(timeout=20_000)
+    expect(page.locator("[data-plots=metrics] .main-svg").first).to_be_visible(timeout=60_000)
     page.goto(f"jobs/{incident['job']['id']}")
-    expect(page.get_by_text("slow", exact=True).first).to_be_visible(timeout=20_000)
+    expect(page.get_by_text("slow", exact=True).first).to_be_visible(timeout=60_000)

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.instances import Instance
 from tests.e2e.journeys import finished_diagnosis, open_incident, upload
-from tests.e2e.test_browser import violations
+from tests.e2e.test_browser import SCHEMES, violations
 
 #: Milliseconds that a replay of a few incidents may take, worker start included.
 PATIENCE = 90_000
@@ -116,7 +116,7 @@ def test_a_published_draft_is_a_version_that_can_be_restored(own_page: Page) -> 
     expect(page.locator("#content")).to_contain_text("Version 1 restored: the older text")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_the_pages_have_no_accessibility_violation(own_page: Page, scheme: str) -> None:
     page = own_page
     page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]

@@ -11,8 +11,16 @@ EXPECTED = {
     Role.VIEWER: {"read"},
     Role.RESPONDER: {"read", "respond"},
     Role.TAXONOMIST: {"read", "edit_taxonomy"},
-    Role.OPERATOR: {"read", "respond", "register_jobs", "operate"},
-    Role.ADMIN: {"read", "respond", "register_jobs", "operate", "edit_taxonomy", "administer"},
+    Role.OPERATOR: {"read", "respond", "register_jobs", "operate", "execute"},
+    Role.ADMIN: {
+        "read",
+        "respond",
+        "register_jobs",
+        "operate",
+        "execute",
+        "edit_taxonomy",
+        "administer",
+    },
 }
 
 

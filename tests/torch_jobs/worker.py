@@ -1,16 +1,20 @@
-"""One rank of a small real training job (torch on the CPU, gloo) in which one rank misbehaves.
+"""Small real training jobs (torch on the CPU, gloo), in each of which one rank misbehaves.
 
-`python worker.py FAULT RANK WORLD FOLDER`: the rendezvous file and the dumps lie in FOLDER. A
-thread writes the rank's Flight Recorder dump when a time-out that all ranks share is over, as a
-watchdog does, and ends the process only after every rank has had the time to write its own.
+`python worker.py WORLD FOLDER FAULT...`: one job a fault, all at once, each with a process a rank;
+its rendezvous file, dumps, `stderr` and `exit_codes` lie in FOLDER/FAULT. torch is loaded once and
+the ranks are forked from there. A thread writes the rank's Flight Recorder dump when a time-out
+that all ranks share is over, as a watchdog does, and ends the process only after every rank has
+had the time to write its own.
 """
 
+import json
 import os
 import pickle
 import signal
 import sys
 import threading
 import time
+import traceback
 from pathlib import Path
 
 import torch
@@ -18,13 +22,37 @@ import torch.distributed as dist
 from torch._C._distributed_c10d import _dump_fr_trace
 
 CULPRIT, FAULTY_STEP, STEPS = 2, 6, 12
-PATIENCE_S, DUMPING_S = 8.0, 5.0
-LATE_S = 0.12
+PATIENCE_S, DUMPING_S = 15.0, 5.0
+PACE_S, LATE_S = 0.1, 0.3
 
 
 def main() -> None:
-    fault, folder = sys.argv[1], Path(sys.argv[4])
-    rank, world = int(sys.argv[2]), int(sys.argv[3])
+    world, root, faults = int(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:]
+    jobs = {
+        fault: [fork_rank(fault, rank, world, root / fault) for rank in range(world)]
+        for fault in faults
+    }
+    for fault, processes in jobs.items():
+        codes = [os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) for process in processes]
+        (root / fault / "exit_codes").write_text(json.dumps(codes))
+
+
+def fork_rank(fault: str, rank: int, world: int, folder: Path) -> int:
+    """Start one rank; its process id. Its words are appended to the job's."""
+    folder.mkdir(exist_ok=True)
+    process = os.fork()
+    if process:
+        return process
+    with (folder / "stderr").open("ab") as said:
+        os.dup2(said.fileno(), sys.stderr.fileno())
+    try:
+        train(fault, rank, world, folder)
+    finally:
+        traceback.print_exc()
+        os._exit(1)
+
+
+def train(fault: str, rank: int, world: int, folder: Path) -> None:
     store = dist.FileStore(str(folder / "rendezvous"), world)
     dist.init_process_group("gloo", store=store, rank=rank, world_size=world)
     groups = [dist.new_group(list(range(world))) for _ in range(2)]
@@ -44,7 +72,7 @@ def main() -> None:
 def train_step(fault: str, rank: int, step: int, groups: list[dist.ProcessGroup]) -> None:
     odd = rank == CULPRIT and step == FAULTY_STEP
     gradients = torch.ones(64, 32)
-    time.sleep(0.02)
+    time.sleep(PACE_S)
     if rank == CULPRIT and fault == "straggle":
         time.sleep(LATE_S)
     if odd and fault == "hang":

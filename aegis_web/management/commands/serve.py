@@ -45,6 +45,8 @@ class Command(BaseCommand):
         self._say("Starting broker, worker and web ...")
         if port != options["port"]:
             self._say(f"Port {options['port']} is taken by something else; using {port}.")
+        # Links in messages to other systems lead here, unless the environment says otherwise.
+        os.environ.setdefault("AEGIS_PUBLIC_URL", f"http://{options['host']}:{port}")
         instance = Embedded(
             data_dir=settings.DATA_DIR,
             host=options["host"],

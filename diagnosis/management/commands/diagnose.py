@@ -20,8 +20,10 @@ from diagnosis.management.evidence_command import (
     placement_at,
 )
 from diagnosis.readers.errors import UnreadableEvidence
+from diagnosis.readers.history import read_history
 from diagnosis.readers.topology import read_topology
 from diagnosis.services.taxonomy import of_this_instance
+from diagnosis.taxonomy.history import History
 from diagnosis.taxonomy.rows import TaxonomyError
 from diagnosis.taxonomy.ruleset import Taxonomy
 
@@ -34,15 +36,19 @@ class Command(EvidenceCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("paths", nargs="*", type=Path, metavar="PATH")
         parser.add_argument("--topology", type=Path, help="topology.json: hosts, pods, ToR groups")
+        parser.add_argument(
+            "--history", type=Path, help="history.json: earlier findings on the same parts"
+        )
         parser.add_argument("--taxonomy", type=Path, help="rules in place of this instance's")
 
     def judge(self, **options: Any) -> bool:
-        apart = (options["placement"], options["topology"])
+        apart = (options["placement"], options["topology"], options["history"])
         answer = diagnose(
             gather(options["paths"], apart=apart),
             placement=placement_at(options["placement"]),
             topology=_topology(options["topology"]),
             taxonomy=_taxonomy(options["taxonomy"]),
+            history=_history(options["history"]),
             now=time.time(),
         )
         text = orjson.dumps(answer.to_dict(), option=orjson.OPT_INDENT_2).decode()
@@ -85,6 +91,15 @@ def _topology(path: Path | None) -> Topology | None:
         raise Unusable(f"--topology {path}: {error}") from error
 
 
+def _history(path: Path | None) -> History:
+    if path is None:
+        return History()
+    try:
+        return read_history(content_of(path, "--history"))
+    except UnreadableEvidence as error:
+        raise Unusable(f"--history {path}: {error}") from error
+
+
 def _taxonomy(path: Path | None) -> Taxonomy | None:
     if path is None:
         return of_this_instance()
@@ -112,7 +127,8 @@ def in_words(answer: Diagnosis) -> list[str]:
     lines += [f"  {item.action.value} {place(item.target)}: {item.reason}" for item in asked]
     lines += ["", "How this was decided", *(f"  - {line}" for line in answer.trace)]
     if answer.skipped:
-        lines += ["", "Not used", *(f"  - {item.file}: {item.reason}" for item in answer.skipped)]
+        lines += ["", "Not used, or in part"]
+        lines += [f"  - {item.file}: {item.reason}" for item in answer.skipped]
     return [*lines, "", f"engine {answer.engine_version}, taxonomy {answer.taxonomy_version}"]
 
 

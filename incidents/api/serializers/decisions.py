@@ -71,6 +71,11 @@ class DecisionRequestSerializer(RequestSerializer):
     changed_target = serializers.CharField(
         required=False, default="", max_length=300, help_text="On which host; only to change."
     )
+    confirm = serializers.BooleanField(
+        required=False,
+        default=False,
+        help_text="Go on where so many hosts would be isolated that Aegis asks again.",
+    )
 
     def validate(self, attrs: Any) -> Any:
         """Refuses what does not belong together, field by field."""

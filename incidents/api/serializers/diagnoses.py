@@ -105,7 +105,7 @@ class SuspectInListSerializer(SuspectSerializer):
 class RecommendationSerializer(_OfDiagnosis):
     """An action on a target that a person accepts, rejects or changes.
 
-    `commands` is what carries it out, by scheduler, as text: Aegis executes nothing.
+    `commands` is what carries it out, by scheduler, as text.
     """
 
     commands = serializers.SerializerMethodField()

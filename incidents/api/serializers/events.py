@@ -1,5 +1,6 @@
 """The timeline."""
 
+from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from incidents.api.serializers.fields import InstantField
@@ -30,6 +31,7 @@ class EventSerializer(serializers.ModelSerializer[Event]):
         ]
 
 
+@extend_schema_serializer(many=False)
 class FeedSerializer(serializers.Serializer[object]):
     """A stretch of the feed. Ask again with `since` from here."""
 

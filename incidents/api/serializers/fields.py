@@ -7,6 +7,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from incidents.choices import VerdictClass
+from incidents.hostnames import what_is_wrong
 
 
 class InstantField(serializers.DateTimeField):
@@ -25,7 +26,7 @@ class InstantField(serializers.DateTimeField):
 CAUSES = [("", "not known yet"), *VerdictClass.choices]
 
 
-@extend_schema_field({"oneOf": [{"type": "integer"}, {"type": "string"}, {"type": "null"}]})
+@extend_schema_field({"oneOf": [{"type": "integer"}, {"type": "string"}]})
 class GpuField(serializers.Field):  # type: ignore[type-arg]
     """A GPU by its index, UUID or PCI address."""
 
@@ -42,6 +43,20 @@ class GpuField(serializers.Field):  # type: ignore[type-arg]
         if value in {"", None}:
             return None
         return int(value) if str(value).isdecimal() else str(value)
+
+
+class HostNameField(serializers.CharField):
+    """The name of one host; what cannot be one is refused with what to do."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**{"max_length": 255, **kwargs})
+
+    def to_internal_value(self, data: Any) -> str:
+        """The name, without spaces around it."""
+        name = super().to_internal_value(data)
+        if wrong := what_is_wrong(name):
+            raise serializers.ValidationError(wrong)
+        return name
 
 
 class WithClass(serializers.Serializer[Any]):

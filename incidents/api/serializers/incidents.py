@@ -5,7 +5,8 @@ from typing import Any
 from rest_framework import serializers
 
 from incidents.api.serializers.base import RequestSerializer
-from incidents.api.serializers.fields import InstantField, WithClass
+from incidents.api.serializers.fields import HostNameField, InstantField, WithClass
+from incidents.api.serializers.tickets import TicketSerializer
 from incidents.choices import DiagnosisState, IncidentKind, IncidentStatus, Resolution, Severity
 from incidents.models import Attempt, Incident, Job, User
 
@@ -59,6 +60,9 @@ class IncidentSerializer(serializers.ModelSerializer[Incident]):
     hosts = HostNamesField()
     assignee = serializers.CharField(source="assignee.username", allow_null=True, default=None)
     merged_into = serializers.IntegerField(source="merged_into_id", allow_null=True)
+    split_from = serializers.IntegerField(source="split_from_id", allow_null=True)
+    snoozed_until = InstantField(allow_null=True)
+    tickets = TicketSerializer(many=True)
     diagnosis = NewestDiagnosisSerializer(source="*")
     gpus_freed_at = InstantField(
         allow_null=True, help_text="When its attempt ended or a later one began."
@@ -92,6 +96,10 @@ class IncidentSerializer(serializers.ModelSerializer[Incident]):
             "gpus_freed_at",
             "assignee",
             "merged_into",
+            "split_from",
+            "snoozed_until",
+            "snoozed_for_news",
+            "tickets",
             "diagnosis",
             "onset_at",
             "opened_at",
@@ -116,17 +124,13 @@ class IncidentRequestSerializer(RequestSerializer):
     dedup_key = serializers.CharField(
         max_length=255, required=False, help_text="Joins the open incident with the same key."
     )
-    job = serializers.PrimaryKeyRelatedField(
-        queryset=Job.objects.select_related("cluster"), required=False
-    )
-    attempt = serializers.PrimaryKeyRelatedField(
-        queryset=Attempt.objects.select_related("job__cluster"), required=False
-    )
-    hosts = serializers.ListField(
-        child=serializers.CharField(max_length=255), required=False, max_length=MAX_HOSTS
-    )
+    job = serializers.PrimaryKeyRelatedField(queryset=Job.objects, required=False)
+    attempt = serializers.PrimaryKeyRelatedField(queryset=Attempt.objects, required=False)
+    hosts = serializers.ListField(child=HostNameField(), required=False, max_length=MAX_HOSTS)
     cluster = serializers.CharField(
-        max_length=100, required=False, help_text="Where the hosts are, if no job says it."
+        max_length=100,
+        required=False,
+        help_text="Where the hosts are, if no job says it; else the only one that has them all.",
     )
     onset_at = InstantField(required=False, help_text="When it began, as far as is known.")
     ended_at = InstantField(required=False, help_text="When it was over, if it is.")
@@ -166,11 +170,9 @@ class IncidentChangeSerializer(RequestSerializer):
     title = serializers.CharField(max_length=300, required=False)
     kind = serializers.ChoiceField(choices=IncidentKind.choices, required=False)
     severity = serializers.ChoiceField(choices=Severity.choices, required=False)
-    job = serializers.PrimaryKeyRelatedField(
-        queryset=Job.objects.select_related("cluster"), required=False
-    )
+    job = serializers.PrimaryKeyRelatedField(queryset=Job.objects, required=False)
     attempt = serializers.PrimaryKeyRelatedField(
-        queryset=Attempt.objects.select_related("job__cluster"),
+        queryset=Attempt.objects,
         required=False,
         help_text="Brings its job along.",
     )
@@ -206,3 +208,27 @@ class NoteSerializer(RequestSerializer):
     """A note for the timeline."""
 
     text = serializers.CharField(max_length=10_000)
+
+
+class UpsertSerializer(IncidentRequestSerializer):
+    """An incident as another system sees it: what is left out stays, or is the default at first."""
+
+    source = None  # type: ignore[assignment]
+    status = serializers.ChoiceField(choices=IncidentStatus.choices, required=False)
+    resolution = serializers.ChoiceField(
+        choices=Resolution.choices, required=False, help_text="Needed to resolve."
+    )
+    note = serializers.CharField(required=False, allow_blank=True, max_length=10_000)
+    assignee = serializers.SlugRelatedField(
+        slug_field="username", queryset=User.objects.all(), required=False, allow_null=True
+    )
+
+    def validate(self, attrs: Any) -> Any:
+        """As for a report, but what is not given is left out; a status asks for what it needs."""
+        filled = super().validate(attrs)
+        resolves = attrs.get("status") == IncidentStatus.RESOLVED
+        if resolves != ("resolution" in attrs):
+            needed = 'It goes with {"status": "resolved"}, and that with it.'
+            raise serializers.ValidationError({"resolution": [needed]})
+        given = {name: filled[name] for name in attrs}
+        return {**given, "title": filled["title"]}

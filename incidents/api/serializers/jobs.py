@@ -6,7 +6,7 @@ from typing import Any
 from rest_framework import serializers
 
 from incidents.api.serializers.base import RequestSerializer
-from incidents.api.serializers.fields import GpuField, InstantField
+from incidents.api.serializers.fields import GpuField, HostNameField, InstantField
 from incidents.choices import JobState
 from incidents.models import Attempt, Job, RankPlacement
 from incidents.services.jobs import PlacedRank
@@ -100,7 +100,7 @@ class PlacedRankSerializer(RequestSerializer):
     """One row of a placement, as `placement.json` has it."""
 
     rank = serializers.IntegerField(min_value=0, max_value=MAX_COUNT)
-    host = serializers.CharField(max_length=255)
+    host = HostNameField()
     local_rank = serializers.IntegerField(
         min_value=0, max_value=MAX_COUNT, required=False, allow_null=True
     )

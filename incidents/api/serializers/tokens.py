@@ -19,6 +19,12 @@ class TokenSerializer(serializers.ModelSerializer[ApiToken]):
 
     owner = serializers.CharField(source="owner.username")
     scopes = serializers.ListField(child=serializers.ChoiceField(choices=SCOPES))
+    clusters = serializers.ListField(
+        child=serializers.CharField(), help_text="Empty: as far as its owner."
+    )
+    owners = serializers.ListField(
+        child=serializers.CharField(), help_text="Of jobs; empty: as far as its owner."
+    )
     created_at = InstantField()
     expires_at = InstantField()
     last_used_at = InstantField(allow_null=True)
@@ -32,6 +38,8 @@ class TokenSerializer(serializers.ModelSerializer[ApiToken]):
             "owner",
             "prefix",
             "scopes",
+            "clusters",
+            "owners",
             "created_by",
             "created_at",
             "expires_at",
@@ -59,6 +67,12 @@ class TokenRequestSerializer(RequestSerializer):
         child=serializers.ChoiceField(choices=SCOPES), allow_empty=False, max_length=len(SCOPES)
     )
     expires_at = InstantField()
+    clusters = serializers.ListField(
+        child=serializers.CharField(max_length=100), required=False, max_length=1000
+    )
+    owners = serializers.ListField(
+        child=serializers.CharField(max_length=200), required=False, max_length=1000
+    )
     owner = serializers.SlugRelatedField(
         slug_field="username",
         queryset=User.objects.filter(is_active=True),
@@ -73,4 +87,10 @@ class MeSerializer(serializers.Serializer[Any]):
     username = serializers.CharField()
     role = serializers.ChoiceField(choices=Role.choices)
     capabilities = serializers.ListField(child=serializers.ChoiceField(choices=SCOPES))
+    clusters = serializers.ListField(
+        child=serializers.CharField(), allow_null=True, help_text="Null: every cluster."
+    )
+    owners = serializers.ListField(
+        child=serializers.CharField(), allow_null=True, help_text="Null: jobs of everyone."
+    )
     token = TokenSerializer(allow_null=True)

@@ -21,10 +21,14 @@ class ClusterSerializer(serializers.ModelSerializer[Cluster]):
 
 
 class HostSerializer(serializers.ModelSerializer[Host]):
-    """A machine, with how many open incidents name it."""
+    """A machine, with how many open incidents name it.
+
+    `repeat_offender_score` (0 to 1) is the probability that it is one of the few that break most.
+    """
 
     cluster = serializers.CharField(source="cluster.name")
     open_incident_count = serializers.IntegerField()
+    repeat_offender_score = serializers.SerializerMethodField()
     created_at = InstantField()
 
     class Meta:
@@ -38,8 +42,13 @@ class HostSerializer(serializers.ModelSerializer[Host]):
             "pod",
             "tor",
             "open_incident_count",
+            "repeat_offender_score",
             "created_at",
         ]
+
+    def get_repeat_offender_score(self, host: Host) -> float:
+        """To two decimals: it ages all the time, and a host that nobody touched keeps its ETag."""
+        return round(host.lemon_score, 2)
 
 
 class HostChangeSerializer(RequestSerializer):

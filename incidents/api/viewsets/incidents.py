@@ -90,7 +90,7 @@ class NotesViewSet(RecordViewSet):
     @idempotent()
     def create(self, request: Request, incident: int) -> Response:
         """Add a note to the timeline."""
-        found = record_of(selectors.incidents(), incident)
+        found = selectors.standing_record(record_of(selectors.incidents(), incident))
         with transaction.atomic():
             incidents.add_note(actor=self.actor, incident=found, **self.given(NoteSerializer))
             event = selectors.timeline(found).last()

@@ -72,7 +72,13 @@ class MeViewSet(RecordViewSet):
                     "username": request.user.get_username(),
                     "role": self.actor.role,
                     "capabilities": sorted(self.actor.capabilities),
+                    "clusters": _names(self.actor.reach.clusters),
+                    "owners": _names(self.actor.reach.owners),
                     "token": token,
                 }
             ).data
         )
+
+
+def _names(limit: frozenset[str] | None) -> list[str] | None:
+    return None if limit is None else sorted(limit)

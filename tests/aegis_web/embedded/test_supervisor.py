@@ -1,11 +1,76 @@
 """Where and whether an embedded instance may start."""
 
+import signal
 import socket
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from aegis_web.embedded.supervisor import CannotServe, free_port, only_one_here
+from aegis_web.embedded import supervisor
+from aegis_web.embedded.processes import Children
+from aegis_web.embedded.supervisor import (
+    CannotServe,
+    Embedded,
+    Stop,
+    children_that_end,
+    free_port,
+    only_one_here,
+)
+from tests import ports
+
+#: Answers after a second: a web process on a busy machine.
+_SLOW = """
+import sys, time
+from http.server import BaseHTTPRequestHandler, HTTPServer
+class Healthy(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+time.sleep(1)
+HTTPServer(("127.0.0.1", int(sys.argv[1])), Healthy).serve_forever()
+"""
+
+
+@pytest.fixture
+def children(tmp_path: Path) -> Iterator[Children]:
+    with children_that_end(tmp_path) as found:
+        yield found
+
+
+@pytest.fixture
+def stop() -> Iterator[Stop]:
+    """Nobody asks for a stop; whoever handled signals before does so after."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    yield Stop()
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+def instance(folder: Path, port: int) -> Embedded:
+    return Embedded(folder, "127.0.0.1", port, None, web_workers=1, task_workers=1)
+
+
+def test_a_web_process_that_starts_slowly_is_waited_for_and_told_of(
+    children: Children, stop: Stop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+):
+    monkeypatch.setattr(supervisor, "PATIENCE", 0.2)
+    port = ports.free_port()
+    children.start("web", [sys.executable, "-c", _SLOW, str(port)])
+    instance(tmp_path, port).await_web(children, stop)
+
+    assert "Still starting after" in capsys.readouterr().err
+
+
+def test_a_child_that_ends_at_the_start_is_told_with_its_last_words(
+    children: Children, stop: Stop, tmp_path: Path
+):
+    children.start("web", [sys.executable, "-c", "raise SystemExit('no such setting')"])
+
+    refused = pytest.raises(CannotServe, match=r"web did not start:\s+no such setting")
+    with ports.dead_port() as port, refused:
+        instance(tmp_path, port).await_web(children, stop)
 
 
 def test_a_taken_port_moves_on_to_the_next():

@@ -150,7 +150,19 @@ def test_a_rank_that_completed_far_less_has_a_stopped_gpu():
     assert found.suspects[0].fault == "collective-gpu-stopped"
 
 
-def test_a_circle_of_waits_names_nobody():
+def test_of_a_circle_the_minority_is_possible_and_its_code_is_meant():
+    world = [
+        counters_only("a", "", range(4), enqueued=(5, 5, 5, 4), completed=(4, 4, 4, 4)),
+        counters_only("b", "", range(4), enqueued=(4, 4, 4, 5), completed=(4, 4, 4, 4)),
+        counters_only("c", "", (0, 4), enqueued=(4, 5), completed=(4, 4)),
+    ]
+    found, _ = localise_summaries(world, placement=placed(8), told=Told(still=True))
+    assert blamed(found, Role.POSSIBLE) == [3]
+    assert found.verdict.cls is VerdictClass.USER
+    assert Action.ISOLATE_HOST not in {r.action for r in found.recommendations}
+
+
+def test_a_circle_of_two_names_nobody():
     pairs = [
         counters_only("a", "", (0, 1), enqueued=(5, 4), completed=(4, 4)),
         counters_only("b", "", (0, 1), enqueued=(4, 5), completed=(4, 4)),

@@ -125,17 +125,17 @@ def test_many_ranks_missing_here_and_there_look_like_jitter_and_are_only_possibl
     assert blamed(found, Role.POSSIBLE) == [0, 2, 5]
 
 
-def simulated(kind: str, seed: int, **options: Any):
-    simulation = simulate(kind, seed=seed, hosts=2, **options)
+def simulated(kind: str, seed: int, hosts: int = 2, **options: Any):
+    simulation = simulate(kind, seed=seed, hosts=hosts, **options)
     pieces = [item for item in simulation.evidence() if "trace_rank" in item.name]
     read, _ = read_dumps(pieces)
     found, _ = localise(read, placement=simulation.placement)
     return simulation, found
 
 
-@pytest.mark.parametrize("seed", [1, 2, 7])
-def test_dumps_of_a_running_job_taken_at_different_moments_isolate_nobody(seed):
-    _, found = simulated("healthy_midrun", seed)
+@pytest.mark.parametrize(("seed", "hosts"), [(1, 2), (2, 2), (7, 2), (1028, 8)])
+def test_dumps_of_a_running_job_taken_at_different_moments_isolate_nobody(seed, hosts):
+    _, found = simulated("healthy_midrun", seed, hosts)
     assert not blamed(found)
     assert not found.recommendations or all(
         r.action is not Action.ISOLATE_HOST for r in found.recommendations

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from diagnosis.collectives.procedure import localise
+from diagnosis.collectives.report import ranks_text
 from diagnosis.core.collectives import RankDump
 from diagnosis.core.words import Action, IncidentKind, Role, VerdictClass
 from diagnosis.readers.flight_recorder import read_dumps
@@ -195,3 +196,8 @@ def test_all_ranks_of_one_host_missing_are_the_hosts_fault(form):
     assert blamed(found) == [4, 5, 6, 7]
     isolated = [r.target.host for r in found.recommendations if r.action is Action.ISOLATE_HOST]
     assert isolated == ["node-002"]
+
+
+def test_many_ranks_are_told_as_runs():
+    assert ranks_text({*range(2727), *range(2728, 4096)}) == "ranks 0–2726 and 2728–4095"
+    assert ranks_text(range(0, 40, 2)) == "ranks 0, 2, 4, 6, 8, 10, 12, 14 and 12 more"

@@ -10,6 +10,7 @@ from diagnosis.collectives.standstill_verdict import localise_standstill
 from diagnosis.core.diagnosis import Conclusion
 from diagnosis.core.live_progress import LiveProgress
 from diagnosis.core.placement import Placement, RankPlace
+from diagnosis.core.words import Role
 from diagnosis.readers.progress_reports import read_reports
 from diagnosis.simulator.progress import LiveJob
 from diagnosis.simulator.scenarios import simulate
@@ -158,3 +159,16 @@ def test_a_simulated_hang_is_named(seed: int, tells_started: bool):
     suspects = localise_standstill(found, simulation.placement).suspects
     culprits = [suspect.target.rank for suspect in suspects if suspect.role == "culprit"]
     assert culprits == list(simulation.truth.culprits)
+
+
+@pytest.mark.parametrize("seed", range(20, 24))
+def test_a_simulated_deadlock_by_order_names_the_rank_whose_order_differs(seed: int):
+    simulation = simulate("order_deadlock", seed=seed, hosts=4)
+    job = LiveJob.that_stops_after(simulation.run, start=1e9, seconds=300.0)
+    known: LiveProgress | None = None
+    for at in (0.0, 100.0, 200.0, 280.0, 320.0, 380.0, 440.0):
+        known, _ = follow(known, read_reports(job.body(job.start + at)))
+    found = StandstillRule()(known, placement=simulation.placement, now=job.start + 441)
+    suspects = localise_standstill(found, simulation.placement).suspects
+    accused = [suspect.target.rank for suspect in suspects if suspect.role is not Role.VICTIM]
+    assert accused == list(simulation.truth.culprits)

@@ -2,7 +2,10 @@
 
 import pytest
 
+from diagnosis.collectives.procedure import localise
 from diagnosis.core.words import Action, Role, VerdictClass
+from diagnosis.readers.flight_recorder import read_dumps
+from diagnosis.simulator.scenarios import simulate
 from tests.diagnosis.collectives.judging import blamed, forms, judged, some_ranks
 from tests.diagnosis.recorded_job import (
     GLOO,
@@ -10,8 +13,11 @@ from tests.diagnosis.recorded_job import (
     Call,
     Job,
     data_parallel,
+    evidence,
     run,
     steps,
+    tensor_and_data_parallel,
+    tp_dp_steps,
 )
 
 
@@ -53,6 +59,14 @@ def test_a_mismatch_of_two_ranks_makes_both_possible():
     assert blamed(found, Role.POSSIBLE) == [0, 1]
 
 
+@pytest.mark.parametrize("rank", [2, 5])
+def test_where_a_pair_is_split_other_pairs_of_its_kind_tell_who_is_odd(rank):
+    programs = tp_dp_steps(8, 4)
+    programs[rank] = [*programs[rank][:6], Call(str(rank // 2 + 1), size=(80, 32))]
+    found = judged(run(tensor_and_data_parallel(8), programs), NCCL)
+    assert (found.verdict.cls, blamed(found)) == (VerdictClass.USER, [rank])
+
+
 def test_sizes_may_differ_in_an_all_to_all():
     programs = {r: [Call("0", "all_to_all", (r + 1,)), Call("0")] for r in range(4)}
     programs[2] = programs[2][:1]
@@ -83,3 +97,23 @@ def test_of_two_ranks_in_a_circle_the_one_that_left_its_own_pattern_is_named():
     programs = {r: [Call("1"), Call("2", size=(96,))] * 4 for r in range(2)}
     programs[1] = [*programs[1][:6], programs[1][7], programs[1][6]]
     assert blamed(judged(run(groups, programs), NCCL)) == [1]
+
+
+def test_a_circle_that_closes_without_the_ranks_that_left_no_dump_is_one():
+    simulation = simulate("order_deadlock", seed=7000, hosts=8, missing_dumps=0.2)
+    pieces = [
+        evidence(simulation.files[name], name)
+        for name in simulation.files
+        if name.startswith("comm_lib_trace_rank_")
+    ]
+    found, _ = localise(read_dumps(pieces)[0], placement=simulation.placement)
+    assert found.verdict.cls is VerdictClass.USER
+    assert blamed(found) == list(simulation.truth.culprits)
+
+
+def test_of_two_ranks_in_a_circle_the_one_beside_whom_everyone_waits_is_not_the_odd_one():
+    simulation = simulate("call_mismatch", seed=1069, hosts=8)
+    read, _ = read_dumps([item for item in simulation.evidence() if "trace_rank" in item.name])
+    found, _ = localise(read, placement=simulation.placement)
+    assert found.verdict.cls is VerdictClass.USER
+    assert blamed(found) == list(simulation.truth.culprits)

@@ -101,3 +101,8 @@ def test_one_missing_rank_of_16384_is_found_from_counters():
     everyone = group(list(range(world)), enqueued.tolist(), [1000] * world)
     found = progress([everyone], *(waits(r, 0, 1001) for r in range(world) if r != 777))
     assert standings(found) == {777: Standing.OUTSIDE}
+
+
+def test_ranks_that_are_taken_to_have_arrived_hold_nobody_up():
+    found = progress([group([0, 1, 2], [5, 5, -1], [4, 4, -1])], waits(0, 0, 5), waits(1, 0, 5))
+    assert not wait_graph(found, 2, arrived={2}).blocked

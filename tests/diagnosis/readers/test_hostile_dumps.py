@@ -1,9 +1,12 @@
 """Pickles that attack: each ends in a clear reason, and the dump beside it is still read."""
 
+import io
 import os
 import pickle
 import resource
 import struct
+import time
+from pathlib import Path
 
 import pytest
 
@@ -30,7 +33,7 @@ class Attack:
         return os.system, ("exit 1",)
 
 
-def nested_frames():
+def nested():
     """A tree that is small in memory and endless to walk."""
     tree: list[object] = []
     for _ in range(60):
@@ -46,6 +49,12 @@ HOSTILE = {
     "truncated": (pickle.dumps(GOOD, 2)[:-100], "truncated after "),
     "claims 8 GB": (b"\x80\x04\x8e" + struct.pack("<Q", 8 << 30) + b"a.", "512 MB allowed"),
     "claims a huge memo": (b"\x80\x02]r" + struct.pack("<I", 2**31 - 1) + b".", "512 MB allowed"),
+    "claims 10^9 elements": (
+        b"\x80\x02](" + b"N" + b"r" + struct.pack("<I", 10**9) + b"e.",
+        "512 MB allowed",
+    ),
+    "a million entries": (b'{"entries": [' + b"0," * 999_999 + b"0]}", "more than the 200000"),
+    "deep nesting": (b"\x80\x02" + b"]" * MANY + b"a" * (MANY - 1) + b".", "not a Flight Recorder"),
     "many dictionaries": (b"\x80\x02" + b"}" * 20_000_000 + b".", "512 MB allowed"),
     "nested key": (b"\x80\x02}" + b"(" * MANY + b"t" * MANY + b"K\x01s.", "killed the reader"),
     "nested JSON": (b'{"entries":' + b"[" * 99_999 + b"]" * 99_999 + b"}", "nested too deeply"),
@@ -64,13 +73,18 @@ def test_each_is_refused_with_its_reason_and_the_next_dump_is_read(name):
 
 
 def test_a_tree_without_end_is_not_walked():
-    content = {**GOOD, "entries": [{"frames": nested_frames(), "profiling_name": "nccl:x"}]}
+    content = {**GOOD, "entries": [{"frames": nested(), "profiling_name": "nccl:x"}]}
     read, _ = read_dumps([evidence(content, "odd_rank_0")])
     assert len(read) == 1
 
 
-def test_a_dump_that_burns_processor_time_is_ended():
-    busy = evidence(BUSY, "busy_rank_0")
+@pytest.mark.parametrize(
+    "content",
+    [BUSY, pickle.dumps({"entries": [{"input_sizes": nested()}]}, 2)],
+    ids=["keys", "memo"],
+)
+def test_a_dump_that_burns_processor_time_is_ended(content):
+    busy = evidence(content, "busy_rank_0")
     read, skipped = read_dumps(
         [busy, evidence(GOOD, "good_rank_1")], limits=ChildLimits(cpu_seconds=1)
     )
@@ -95,12 +109,46 @@ def test_too_many_entries_are_refused():
     assert "11 entries, more than the 10 allowed" in skipped[0].reason
 
 
-def test_this_processs_memory_does_not_grow_with_a_bomb():
+def test_this_processs_memory_does_not_grow_with_any_of_them():
+    pieces = [evidence(content, f"bad_rank_{n}") for n, (content, _) in enumerate(HOSTILE.values())]
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    for name in ("claims 8 GB", "claims a huge memo"):
-        read_dumps([evidence(HOSTILE[name][0], "bad_rank_0")])
+    _, skipped = read_dumps(pieces)
     grown_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-    assert grown_kb < 20_000
+    assert len(skipped) == len(HOSTILE)
+    assert grown_kb < 50 * 1024
+
+
+def children():
+    """Processes that this one started and that still run."""
+    tasks = Path("/proc/self/task").iterdir()
+    return {int(pid) for task in tasks for pid in (task / "children").read_text().split()}
+
+
+def test_the_dump_is_opened_in_a_child_with_limits_on_memory_time_files_and_core():
+    mine = children()
+    limits_seen: list[int] = []
+
+    def opened():
+        (child,) = children() - mine
+        names = (
+            resource.RLIMIT_AS,
+            resource.RLIMIT_CPU,
+            resource.RLIMIT_FSIZE,
+            resource.RLIMIT_CORE,
+        )
+        patience = time.monotonic() + 10
+        while resource.prlimit(child, resource.RLIMIT_CPU)[0] == resource.RLIM_INFINITY:
+            assert time.monotonic() < patience
+        limits_seen.extend(resource.prlimit(child, name)[0] for name in names)
+        return io.BytesIO(pickle.dumps(GOOD, 2))
+
+    good = evidence(GOOD, "good_rank_1")
+    watched = type(good)(name=good.name, open=opened, size=good.size)
+    read, _ = read_dumps([watched], limits=ChildLimits(memory_mb=256, cpu_seconds=7))
+    assert len(read) == 1
+    memory, processor, files, core = limits_seen
+    assert (memory, files, core) == (256 << 20, 0, 0)
+    assert 7 <= processor <= 9
 
 
 def test_the_childs_memory_stays_below_its_limit():

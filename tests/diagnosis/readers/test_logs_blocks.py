@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diagnosis.readers.logs_blocks import MAX_LINE_BYTES, read_blocks
+from diagnosis.readers.logs_json import message_in
 
 
 def lines_of(data: bytes, block_bytes: int = 1 << 20) -> list[tuple[int, int, str]]:
@@ -81,6 +82,41 @@ def test_container_lines_are_unwrapped() -> None:
     line = block.line(1)
     assert (line.text, line.head.rank, block.number(1)) == ("[rank3]: a <b>", 3, 2)
     assert line.head.stamp is not None
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                '{"log": "one\\n"}',
+                '{"log": "two\\nthree\\r\\n", "time": "2025-03-04T02:00:00Z"}',
+                '{"log": null, "message": "four\\r5"}',
+                '{"message": "six", "log": ""}',
+                '{"log": 7}',
+                '{"log": [56, 57]}',
+                '{"other": "ten"}',
+                '{"log": "11"}, {"log": "12"}',
+                '{"log": "13",',
+                '"log": 14}',
+                "fifteen",
+                "",
+            ]
+        ),
+        max_size=8,
+    ),
+    st.sampled_from(["\n", "\r\n"]),
+    st.booleans(),
+)
+def test_lines_unwrapped_together_are_those_unwrapped_one_by_one(
+    lines: list[str], end: str, is_ended: bool
+) -> None:
+    data = end.join(['{"log": "zero"}', *lines]) + end * is_ended
+    told = [
+        (number, part)
+        for number, line in enumerate(data.replace("\r\n", "\n").removesuffix("\n").split("\n"), 1)
+        for part in message_in(line.encode()).decode().split("\n")
+    ]
+    assert [(number, text) for number, _, text in lines_of(data.encode())] == told
 
 
 def test_journal_lines_name_host_and_program_and_keep_their_line_breaks() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from diagnosis.models import DraftState, Signature, TaxonomyDraft, TaxonomyVersion
 from diagnosis.services import drafts, rule_changes, taxonomy
-from diagnosis.services.drafts import DraftRefused
+from diagnosis.services.draft_rows import DraftRefused
 from diagnosis.taxonomy.rows import TaxonomyError
 from incidents.choices import Role, Source
 from incidents.exceptions import InvalidInput, NotAllowed, StaleVersion

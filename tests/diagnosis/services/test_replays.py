@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from diagnosis.models import MaintenanceWindow, Replay, ReplayState, TaxonomyDraft, TaxonomyVersion
 from diagnosis.services import drafts, replays, taxonomy
-from diagnosis.services.drafts import DraftRefused
+from diagnosis.services.draft_rows import DraftRefused
 from diagnosis.services.replay_run import run_slice
 from incidents.choices import Resolution, Role
 from incidents.exceptions import InvalidInput, LeaseLost, NotAllowed
@@ -140,7 +140,7 @@ def test_a_slice_ends_after_its_time_and_the_next_goes_on(bad_rule):
 def test_evidence_that_breaks_the_engine_does_not_end_the_replay(bad_rule):
     incident(kernel=TEARDOWN)
 
-    def broken(evidence, *, placement=None, taxonomy=None, suppression=None, now=None):
+    def broken(evidence, *, placement=None, taxonomy=None, **known):
         raise ZeroDivisionError("no spread")
 
     replay = replays.request_replay(actor=ME, draft=bad_rule, days=7)
@@ -154,7 +154,7 @@ def test_a_cancelled_replay_stops_at_the_next_incident(bad_rule):
     incident(kernel=TEARDOWN)
     replay = replays.request_replay(actor=ME, draft=bad_rule, days=7)
 
-    def cancelling(evidence, *, placement=None, taxonomy=None, suppression=None, now=None):
+    def cancelling(evidence, *, placement=None, taxonomy=None, **known):
         replays.cancel(actor=ME, replay=replay)
         return answer()
 

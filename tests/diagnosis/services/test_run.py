@@ -15,6 +15,7 @@ from diagnosis.core.diagnosis import Skipped, Suspect, Verdict
 from diagnosis.core.target import Target
 from diagnosis.core.words import IncidentKind, Role, TargetKind, VerdictClass
 from diagnosis.models import ProgressPicture
+from diagnosis.readers.sorted_evidence import CUT_OFF
 from diagnosis.services.heartbeat import kept_alive
 from diagnosis.services.run import run
 from incidents.choices import DiagnosisState
@@ -40,7 +41,7 @@ def answer(**given) -> Answer:
 
 
 def engine_that(gives: Answer, seen: list[Any] | None = None):
-    def engine(evidence, *, placement=None, taxonomy=None, suppression=None, now=None):
+    def engine(evidence, *, placement=None, taxonomy=None, **known):
         if seen is not None:
             seen.extend([sorted(one.name for one in evidence), placement, taxonomy])
         return gives
@@ -85,7 +86,7 @@ def test_the_picture_is_kept_with_the_run():
 
 
 def test_an_engine_that_breaks_ends_the_run_in_words():
-    def broken(evidence, *, placement=None, taxonomy=None, suppression=None, now=None):
+    def broken(evidence, *, placement=None, taxonomy=None, **known):
         raise ZeroDivisionError("spread of zero")
 
     queued = DiagnosisFactory()
@@ -113,7 +114,7 @@ def test_a_run_done_twice_ends_in_one_result():
 def test_the_answer_of_a_worker_that_was_taken_over_is_dropped():
     queued = DiagnosisFactory()
 
-    def slow(evidence, *, placement=None, taxonomy=None, suppression=None, now=None):
+    def slow(evidence, *, placement=None, taxonomy=None, **known):
         past = timezone.now() - timedelta(hours=1)
         Diagnosis.objects.filter(pk=queued.pk).update(lease_expires_at=past)
         run(queued.pk, engine=engine_that(answer(taxonomy_version="second")))
@@ -127,7 +128,7 @@ def test_the_answer_of_a_worker_that_was_taken_over_is_dropped():
 def test_the_error_of_a_worker_that_was_taken_over_is_dropped_too():
     queued = DiagnosisFactory()
 
-    def breaks_late(evidence, *, placement=None, taxonomy=None, suppression=None, now=None):
+    def breaks_late(evidence, *, placement=None, taxonomy=None, **known):
         Diagnosis.objects.filter(pk=queued.pk).update(lease_owner="another")
         raise ZeroDivisionError
 
@@ -159,6 +160,14 @@ def test_the_lease_is_extended_while_the_engine_works():
 
 
 @pytest.mark.django_db(transaction=True)
+def test_a_file_that_was_cut_off_counts_as_read_and_says_so():
+    queued = DiagnosisFactory()
+    record = with_file(queued, name="rank-0.log.gz")
+    run(queued.pk, engine=engine_that(answer(skipped=(Skipped("rank-0.log.gz", CUT_OFF),))))
+    record.refresh_from_db()
+    assert (record.parse_status, record.parse_reason) == ("parsed", CUT_OFF)
+
+
 def test_the_thread_ends_with_the_run():
     held = DiagnosisFactory(running=True)
     with kept_alive(pk=held.pk, owner="worker", every=60):

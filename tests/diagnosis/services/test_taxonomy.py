@@ -131,7 +131,7 @@ def test_the_next_diagnosis_uses_the_change_and_its_version():
     Signature.objects.filter(code="oom").update(pattern="something else")
     seen = []
 
-    def engine(evidence, *, placement=None, taxonomy=None, suppression=None, now=None):
+    def engine(evidence, *, placement=None, taxonomy=None, **known):
         seen.append(taxonomy.by_code["oom"].pattern)
         return answer(taxonomy_version=taxonomy.version)
 

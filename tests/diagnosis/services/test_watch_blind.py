@@ -11,7 +11,7 @@ from diagnosis.models import MetricSource, SourceState, WatchVerdict
 from incidents.models import Incident
 from tests.diagnosis.sources.fake_server import Behaviour, FakeServer, answers, fake_server, matrix
 from tests.diagnosis.watched import Watched, running_attempt
-from tests.prometheus_server import free_port
+from tests.ports import dead_port
 
 pytestmark = pytest.mark.django_db
 
@@ -70,9 +70,9 @@ def test_a_source_that_fails_is_shown_with_its_reason_and_nothing_is_opened(
 
 
 def test_a_source_that_is_down_is_shown_as_such(watched: Watched):
-    MetricSource.objects.create(name="prometheus", url=f"http://127.0.0.1:{free_port()}")
-
-    watched.run(NOW, NOW + 60, beat=60)
+    with dead_port() as port:
+        MetricSource.objects.create(name="prometheus", url=f"http://127.0.0.1:{port}")
+        watched.run(NOW, NOW + 60, beat=60)
 
     assert "cannot be reached" in watched.watch.error
     assert watched.watch.verdict == WatchVerdict.CANNOT_TELL

@@ -2,6 +2,8 @@
 
 import time
 from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 from django.conf import settings
@@ -13,6 +15,8 @@ from tests.diagnosis.fleet_source import FleetSource
 from tests.diagnosis.watched import at, beat_at, running_attempt
 
 pytestmark = pytest.mark.django_db
+
+PAGE_BYTES = 4096
 
 START = 1_780_000_000.0
 NOW = START + 7200
@@ -68,3 +72,49 @@ def test_twenty_jobs_are_judged_within_two_intervals_and_once_over_a_gap():
 @pytest.mark.timeout(900)
 def test_200_jobs_of_64_hosts_are_judged_within_two_intervals_and_once_over_a_gap():
     judge_and_stop_and_judge(jobs=200, hosts=64, ranks_per_host=8)
+
+
+@dataclass
+class Stretch:
+    """One worker's work: CPU seconds of each beat, bytes held after it, looks at each job."""
+
+    seconds: list[float] = field(default_factory=list)
+    resident: list[int] = field(default_factory=list)
+    judged: Counter[int] = field(default_factory=Counter)
+
+
+def stretch_of(minutes: float, *, jobs: int, hosts: int, ranks_per_host: int) -> Stretch:
+    """One worker on a clock that its own CPU time drives, so that others' work does not count."""
+    start_jobs(jobs, hosts, ranks_per_host)
+    source, stretch, now = FleetSource.healthy(hosts), Stretch(), NOW
+    while now < NOW + 60 * minutes:
+        began = time.process_time()
+        stretch.judged.update(beat_at(now, ask=source))
+        stretch.seconds.append(time.process_time() - began)
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        stretch.resident.append(pages * PAGE_BYTES)
+        now += max(stretch.seconds[-1], settings.WATCH_TICK_SECONDS)
+    return stretch
+
+
+def assert_in_time_and_flat(stretch: Stretch, *, minutes: float, jobs: int) -> None:
+    settled, end = stretch.resident[len(stretch.resident) // 4], stretch.resident[-1]
+    looks = min(stretch.judged.values())
+    print(  # noqa: T201 - the figures are what this is run for
+        f"a beat took at most {max(stretch.seconds):.1f} CPU s, {sum(stretch.seconds):.0f} in all; "
+        f"{sum(stretch.judged.values())} looks, at least {looks} a job; memory "
+        f"{settled / 2**20:.0f} MB after a quarter of the time, {end / 2**20:.0f} MB at its end"
+    )
+    interval = settings.WATCH_INTERVAL_SECONDS
+    assert len(stretch.judged) == jobs
+    assert max(stretch.seconds) < interval
+    assert looks >= 60 * minutes / interval - 1
+    assert end < 1.05 * settled
+    assert not Incident.objects.exists()
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3600)
+def test_200_jobs_of_64_hosts_keep_their_interval_for_an_hour_in_flat_memory():
+    stretch = stretch_of(60, jobs=200, hosts=64, ranks_per_host=8)
+    assert_in_time_and_flat(stretch, minutes=60, jobs=200)

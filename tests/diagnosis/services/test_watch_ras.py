@@ -1,4 +1,4 @@
-"""Jobs that report nothing: NCCL's RAS service tells how far their ranks are."""
+"""NCCL's RAS service tells how far ranks are: of jobs that report nothing, and beside reports."""
 
 import pytest
 from django.core.exceptions import ValidationError
@@ -8,8 +8,8 @@ from diagnosis.models import JobWatch, LiveState, MetricSource, SourceKind
 from incidents.choices import IncidentKind
 from incidents.models import Incident
 from tests.diagnosis.sources.ras_service import answer, rank, ras_service
-from tests.diagnosis.watched import beat_at, running_attempt
-from tests.prometheus_server import free_port
+from tests.diagnosis.watched import Watched, beat_at, running_attempt
+from tests.ports import dead_port
 
 pytestmark = pytest.mark.django_db
 
@@ -45,10 +45,10 @@ def test_a_rank_whose_launches_stop_is_named():
 
 def test_a_service_that_cannot_be_reached_is_a_note_on_that_job():
     attempt = running_attempt(PLACEMENT, start=START - 600)
-    source(free_port())
-
-    for second in range(0, 61, 10):
-        beat_at(START + second)
+    with dead_port() as port:
+        source(port)
+        for second in range(0, 61, 10):
+            beat_at(START + second)
 
     notes = JobWatch.objects.get(attempt=attempt).coverage["notes"]
     assert any("NCCL RAS" in note and "cannot be reached" in note for note in notes)
@@ -58,3 +58,36 @@ def test_a_service_that_cannot_be_reached_is_a_note_on_that_job():
 def test_the_address_of_ras_is_a_port():
     with pytest.raises(ValidationError, match="port"):
         MetricSource(name="r", kind=SourceKind.NCCL_RAS, url="http://x").full_clean()
+
+
+def test_ras_is_asked_beside_reports_that_stand_still_and_one_incident_holds_both():
+    attempt = running_attempt(PLACEMENT, start=START - 600)
+    told = [{**rank(r, HOST, r, 51 if r != 2 else 50)} for r in range(4)]
+
+    def body(now: float) -> dict[str, object]:
+        done = int(min(now, START + 120) - START) + 100
+        comms = [{"comm": "dp", "enqueued": done + 1, "completed": done}]
+        return {"time": now, "reports": [{"rank": r, "comms": comms} for r in range(4)]}
+
+    with ras_service(answer(("0xaa", told, []))) as service:
+        source(service.port)
+        Watched(attempt, body).run(START, START + 360)
+
+    incident = Incident.objects.get()
+    first = incident.diagnoses.all()[0].suspects.get(position=1)
+    assert (first.target_rank, first.role) == (2, "possible")
+    assert service.commands.count("VERBOSE STATUS") >= 1
+
+
+def test_ras_is_not_asked_while_the_reports_of_a_job_move():
+    attempt = running_attempt(PLACEMENT, start=START - 600)
+
+    def body(now: float) -> dict[str, object]:
+        comms = [{"comm": "dp", "enqueued": int(now - START), "completed": int(now - START)}]
+        return {"time": now, "reports": [{"rank": r, "comms": comms} for r in range(4)]}
+
+    with ras_service(answer(("0xaa", [], []))) as service:
+        source(service.port)
+        Watched(attempt, body).run(START, START + 240)
+
+    assert service.commands == []

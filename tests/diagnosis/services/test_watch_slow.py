@@ -58,6 +58,19 @@ def test_a_healthy_job_is_well_and_opens_nothing(case: tuple[Watched, PaperTruth
     assert watch.watch.verdict == WatchVerdict.HEALTHY
 
 
+def test_a_look_that_comes_late_covers_those_that_fell_out_and_says_so(
+    case: tuple[Watched, PaperTruth],
+):
+    watch, truth = case
+    watch.run(truth.onset - 900, truth.onset - 780, beat=60)
+    looks = watch.watch.judgements
+
+    watch.run(truth.onset - 300, truth.onset - 290)
+
+    assert watch.watch.judgements == looks + 1
+    assert any("the workers are behind" in note for note in watch.watch.coverage["notes"])
+
+
 def test_a_source_that_falls_silent_closes_nothing(case: tuple[Watched, PaperTruth]):
     watch, truth = case
     watch.run(truth.onset - 180, truth.onset + 300, beat=60)

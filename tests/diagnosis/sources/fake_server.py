@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs
 
-from tests.prometheus_server import free_port
-
 #: Takes the request's handler and its form; answers by writing to the handler.
 Behaviour = Callable[[BaseHTTPRequestHandler, dict[str, str]], None]
 
@@ -17,16 +15,15 @@ Behaviour = Callable[[BaseHTTPRequestHandler, dict[str, str]], None]
 class FakeServer:
     """The server's URL and the forms it was asked with, in order."""
 
-    def __init__(self, url: str) -> None:
-        self.url = url
+    def __init__(self) -> None:
+        self.url = ""
         self.asked: list[dict[str, str]] = []
         self.authorizations: list[str | None] = []
 
 
 @contextmanager
 def fake_server(behave: Behaviour, tls: ssl.SSLContext | None = None) -> Iterator[FakeServer]:
-    port = free_port()
-    server = FakeServer(f"http{'s' if tls else ''}://127.0.0.1:{port}")
+    server = FakeServer()
 
     class QuietServer(ThreadingHTTPServer):
         def handle_error(self, request: object, client_address: object) -> None:
@@ -45,7 +42,8 @@ def fake_server(behave: Behaviour, tls: ssl.SSLContext | None = None) -> Iterato
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - theirs
             pass
 
-    http = QuietServer(("127.0.0.1", port), Handler)
+    http = QuietServer(("127.0.0.1", 0), Handler)
+    server.url = f"http{'s' if tls else ''}://127.0.0.1:{http.server_port}"
     http.daemon_threads = False
     if tls is not None:
         http.socket = tls.wrap_socket(http.socket, server_side=True)

@@ -6,8 +6,6 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 
-from tests.prometheus_server import free_port
-
 #: The first answer to each command; what is not in it is an unknown command.
 NEW_SERVER: Mapping[str, str] = {
     "CLIENT PROTOCOL 2": "SERVER PROTOCOL 2\n",
@@ -33,8 +31,8 @@ def ras_service(
     before_status: Callable[[], None] = lambda: None,
 ) -> Iterator[RasService]:
     """Answers commands by `lines` and `VERBOSE STATUS` by `status`, then hangs up."""
-    service = RasService(free_port())
-    listening = socket.create_server(("127.0.0.1", service.port))
+    listening = socket.create_server(("127.0.0.1", 0))
+    service = RasService(listening.getsockname()[1])
     listening.settimeout(0.05)
     stopping = threading.Event()
 

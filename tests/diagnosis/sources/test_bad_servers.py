@@ -29,7 +29,7 @@ from tests.diagnosis.sources.fake_server import (
     in_turn,
     matrix,
 )
-from tests.prometheus_server import free_port
+from tests.ports import dead_port
 from tests.services import needed
 
 GRID = TimeGrid(start=0.0, step=60.0, samples=3)
@@ -92,8 +92,8 @@ def test_the_server_s_own_words_are_shown() -> None:
 
 
 def test_nobody_listens() -> None:
-    with pytest.raises(SourceError) as caught:
-        ask(f"http://127.0.0.1:{free_port()}")
+    with dead_port() as port, pytest.raises(SourceError) as caught:
+        ask(f"http://127.0.0.1:{port}")
     assert (caught.value.failure, caught.value.permanent) == (SourceFailure.UNREACHABLE, False)
 
 

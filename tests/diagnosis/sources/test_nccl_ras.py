@@ -16,7 +16,7 @@ from tests.diagnosis.sources.ras_service import (
     rank,
     ras_service,
 )
-from tests.prometheus_server import free_port
+from tests.ports import dead_port
 
 WHOLE = answer(
     ("0xaa", [rank(0, "10.0.0.1", 0, 7), rank(1, "10.0.0.1", 1, 6)], []),
@@ -83,8 +83,8 @@ def test_what_is_no_whole_status_is_a_passing_error(
 
 
 def test_nobody_listens() -> None:
-    with pytest.raises(SourceError) as caught:
-        ask(free_port())
+    with dead_port() as port, pytest.raises(SourceError) as caught:
+        ask(port)
     assert (caught.value.failure, caught.value.permanent) == (SourceFailure.UNREACHABLE, False)
 
 

@@ -103,3 +103,10 @@ def test_every_metric_that_is_judged_can_be_asked_for_about_the_same_things() ->
     asked = {query.metric: query.entity.value for query in shipped_queries()}
     assert judged.keys() - asked.keys() == FROM_FILES_ALONE
     assert {m for m in judged.keys() & asked.keys() if judged[m] != asked[m]} == set()
+
+
+def test_a_flow_is_the_slope_through_the_samples_that_are_there_and_the_rate_after_a_reset():
+    row = {"exporter": "node", "entity": "host", "series": "sent_total", "transform": "flow"}
+    asked = query_of_row("sent", row).render(labels=["node"], regex="a", windows=Windows())
+    series = 'sent_total{node=~"a"}[120000ms]'
+    assert asked == f"((deriv({series}) >= 0) or rate({series}))"

@@ -4,7 +4,8 @@ import pytest
 from django.test import Client
 
 from diagnosis.models import ProgressPicture
-from diagnosis.views.progress_shapes import MAP_ROWS, MARKS, Progress, shape
+from diagnosis.views.progress_map import MAP_ROWS
+from diagnosis.views.progress_shapes import MARKS, Progress, shape
 from tests.factories import DiagnosisFactory, UserFactory
 
 
@@ -49,6 +50,21 @@ def drawn(*groups, waits=(), communicator: int | None = None, folded: bool = Fal
 def test_the_communicator_in_which_the_suspect_is_behind_comes_first():
     shown = drawn(group(0, [5, 5, 5]), group(1, [7, 6, 7], blamed={1: "culprit"}))
     assert shown.detail.label == "group 1"
+
+
+def test_both_sides_of_a_mismatch_stand_beside_each_other_with_what_only_one_has():
+    frames = ["all_reduce (c10d.py:9)", "step (train.py:75)", "main (train.py:9)"]
+    sides = [
+        {"text": "rank 2 called", "evidence": "a", "entry": 7, "frames": frames},
+        {"text": "rank 0 called", "evidence": "b", "entry": 8, "frames": [frames[0], frames[2]]},
+    ]
+    shown = shape({"folded": False, "communicators": [group(0, [5, 5])], "mismatch": sides})
+    assert shown is not None
+    assert shown.stacks == [
+        ((frames[0], False), (frames[0], False)),
+        ((frames[1], True), (frames[2], False)),
+        ((frames[2], False), ("", False)),
+    ]
 
 
 def test_any_communicator_can_be_asked_for():
@@ -154,3 +170,16 @@ def test_a_diagnosis_without_picture_has_no_content(viewer: Client):
 @pytest.mark.django_db
 def test_pictures_need_a_login(client: Client):
     assert client.get("/diagnoses/1/progress").status_code == 302
+
+
+def test_lateness_is_shown_bounded_the_latest_first():
+    ranks = list(range(100))
+    told = {"ranks": ranks, "hosts": ["a"] * 100, "late_ms": [9.0] * 100, "blamed": [""] * 100}
+    shown = shape({"communicators": [group(0, [5, 5])], "lateness": told})
+    assert shown
+    assert shown.lateness
+    assert (shown.lateness.marks[0].who, shown.lateness.left_out) == ("rank 0", 100 - MARKS)
+
+
+def test_a_picture_from_before_lateness_was_measured_has_none():
+    assert drawn(group(0, [5, 5])).lateness is None

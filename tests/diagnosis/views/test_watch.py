@@ -121,5 +121,35 @@ def test_a_slowdown_is_drawn_with_its_tables(viewer: Client):
     assert page.count("<tr>") < 100
 
 
+def test_what_changed_and_which_hosts_moved_are_told_in_tables(viewer: Client):
+    run = DiagnosisFactory(done=True)
+    shift = {
+        "host": "node-3",
+        "device": None,
+        "metric": "gpu_clock_mhz",
+        "unit": "MHz",
+        "before": 1700.0,
+        "after": 1360.0,
+        "peers": 1698.0,
+        "deviations": -31.4,
+    }
+    cells = {
+        "hosts": ["node-3", "node-1"],
+        "metrics": ["gpu_clock_mhz", "gpu_temp_c"],
+        "cells": [[31.0, None], [-5.2, 0.4]],
+        "others": 62,
+    }
+    data = {"metrics": [], "pace": None, "shifts": [shift], "map": cells}
+    MetricPicture.objects.create(diagnosis=run, data=data)
+
+    page = viewer.get(f"/diagnoses/{run.pk}/metrics").content.decode()
+
+    assert "-20 %" in page
+    assert "1,360" in page
+    assert 'data-level="3">+31</td>' in page
+    assert 'data-level="0">-5</td>' in page
+    assert "62 calmer hosts" in page
+
+
 def test_a_diagnosis_without_metrics_has_no_picture(viewer: Client):
     assert viewer.get(f"/diagnoses/{DiagnosisFactory(done=True).pk}/metrics").status_code == 204

@@ -7,7 +7,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from incidents.choices import Role
-from incidents.models import Event, Incident
+from incidents.models import Event, Host, Incident
 from tests.factories import (
     AttemptFactory,
     HostFactory,
@@ -46,6 +46,26 @@ def test_an_incident_of_hosts_registers_them(api: APIClient):
     shown = opened(api, hosts=["node-1", "NODE-1.local", "node-2"], cluster="hall-2").json()
     assert sorted(shown["hosts"]) == ["node-1", "node-2"]
     assert (shown["cluster"], shown["title"]) == ("hall-2", "node-1, NODE-1.local, node-2")
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("node-[001-100]", "write each host out"),
+        ("a,b", "write each host out"),
+        ("ALL", "every host"),
+        ("a b;rm", "letters, digits"),
+        ("-A", "letter or digit first"),
+        ("n\u00f8de", "letters, digits"),
+        ("n" * 254, "253"),
+    ],
+)
+def test_what_cannot_be_a_hosts_name_is_refused_at_its_place(api: APIClient, name: str, told: str):
+    refused = opened(api, title="t", hosts=["node-1", name])
+    assert (refused.status_code, Host.objects.count()) == (400, 0)
+    (error,) = refused.json()["errors"]
+    assert error["pointer"] == "#/hosts/1"
+    assert told in error["detail"]
 
 
 def test_a_title_alone_is_enough(api: APIClient):

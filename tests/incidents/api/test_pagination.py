@@ -123,5 +123,5 @@ def test_the_files_of_an_incident_take_as_many_queries_however_many(
     incident = IncidentFactory()
     EvidenceFactory.create_batch(8, incident=incident)
     api.get("/api/v1/me")
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(4):
         assert len(api.get(f"/api/v1/incidents/{incident.pk}/evidence").json()["results"]) == 8

@@ -123,3 +123,17 @@ def test_deciding_takes_a_responder(role: Role):
         decisions.decide(
             actor=actor(role), recommendation=RecommendationFactory(), kind=DecisionKind.ACCEPT
         )
+
+
+@pytest.mark.parametrize("target", ["node-[001-100]", "ALL", "a b;rm"])
+def test_an_isolation_of_what_is_no_hosts_name_is_refused_and_registers_nothing(target: str):
+    with pytest.raises(InvalidInput) as refused:
+        decide(
+            RecommendationFactory(),
+            "change",
+            reason="all of them",
+            changed_action=Action.ISOLATE_HOST,
+            changed_target=target,
+        )
+    assert refused.value.field == "changed_target"
+    assert not Host.objects.filter(name=target).exists()

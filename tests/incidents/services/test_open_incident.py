@@ -13,6 +13,7 @@ from incidents.models import Event, Incident
 from incidents.services import incidents
 from tests.factories import (
     AttemptFactory,
+    HostFactory,
     JobFactory,
     RankPlacementFactory,
     actor,
@@ -161,3 +162,18 @@ def test_an_incident_of_an_attempt_that_has_ended_burns_nothing():
     RankPlacementFactory(attempt=attempt)
     incident, _ = report(attempt=attempt)
     assert (incident.gpu_count, incident.gpus_freed_at, incident.burns) == (1, now, False)
+
+
+def test_hosts_that_one_cluster_alone_knows_say_the_cluster():
+    host = HostFactory(cluster__name="demo", name="node-001")
+    incident, _ = report(hosts=["NODE-001.example"])
+    assert incident.cluster == host.cluster
+    assert list(incident.hosts.all()) == [host]
+
+
+def test_hosts_of_two_clusters_or_of_none_are_of_the_default_one():
+    first, second = HostFactory(name="node-001"), HostFactory(name="node-002")
+    assert report(hosts=["node-001", "node-002"])[0].cluster.name == "default"
+    assert report(hosts=["node-001", "node-003"])[0].cluster.name == "default"
+    HostFactory(name="node-001")
+    assert report(hosts=["node-001"])[0].cluster not in {first.cluster, second.cluster}

@@ -112,6 +112,17 @@ def test_a_stale_version_overwrites_nothing_and_says_who_was_first(
     assert "stale" in response["HX-Trigger"]
 
 
+def test_the_second_is_shown_both_versions_and_what_they_wanted(
+    responder: Client, incident: Incident
+):
+    services.acknowledge(actor=someone_else(), incident=incident)
+    given = {"version": 1, "resolution": "user-code", "note": "a bug of ours"}
+    page = responder.post(address(incident, "resolve"), given, headers=HTMX).content.decode()
+    for words in ("triggered", "acknowledged", "a bug of ours", "User&#x27;s code"):
+        assert words in page
+    assert 'data-anyway="2"' in page
+
+
 def test_without_scripts_a_stale_version_is_told_on_the_page(responder: Client, incident: Incident):
     services.acknowledge(actor=someone_else(), incident=incident)
     page = responder.post(address(incident, "mitigate"), {"version": 1}, follow=True)

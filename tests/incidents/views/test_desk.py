@@ -1,15 +1,18 @@
 """The triage desk: what it lists, in which order and how fast, and what changes from it."""
 
+import re
 from datetime import timedelta
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 
-from incidents.choices import Source
-from incidents.models import Incident, User
+from incidents.choices import DecisionKind, Source
+from incidents.models import Execution, Incident, User
 from incidents.roles import Actor
 from incidents.services import incidents as services
+from incidents.services.decisions import decide
+from incidents.services.indexing import index
 from tests.factories import (
     AttemptFactory,
     DiagnosisFactory,
@@ -18,6 +21,7 @@ from tests.factories import (
     JobFactory,
     RecommendationFactory,
     SuspectFactory,
+    actor,
 )
 
 HTMX = {"HX-Request": "true"}
@@ -42,6 +46,30 @@ def test_an_incident_is_shown_with_its_suspect_and_what_waits_for_a_decision(res
         assert words in page
 
 
+def test_each_recommendation_is_shown_with_its_own_state(responder: Client):
+    incident = judged()
+    run = incident.diagnoses.get()
+    isolate = run.recommendations.get()
+    later = isolate.position + 1
+    RecommendationFactory(diagnosis=run, position=later, action="restart-job", target_host="")
+    decide(actor=actor(), recommendation=isolate, kind=DecisionKind.ACCEPT)
+    page = responder.get("/").content.decode()
+    assert re.search(r"Isolate host.*?accepted.*?Restart job.*?needs a decision", page, re.DOTALL)
+    row = page[page.index('class="advice"') :]
+    assert row[: row.index("</td>")].count("needs a decision") == 1
+
+
+def test_a_command_that_ran_is_told_on_the_desk(responder: Client):
+    advice = judged().diagnoses.get().recommendations.get()
+    made = decide(actor=actor(), recommendation=advice, kind=DecisionKind.ACCEPT)
+    Execution.objects.create(
+        recommendation=advice, decision=made, scheduler="slurm", host="node-1",
+        argv=["true"], planned_by="x", asked_by="x", state="done", exit_code=0,
+        asked_at=timezone.now(), started_at=timezone.now(), ended_at=timezone.now(),
+    )  # fmt: skip
+    assert "accepted, ran" in responder.get("/").content.decode()
+
+
 def test_the_worst_comes_first(responder: Client):
     now = timezone.now()
     IncidentFactory(title="small", severity="high", gpu_count=8, opened_at=now)
@@ -64,7 +92,7 @@ def test_the_number_of_queries_does_not_grow_with_the_rows(
     for _ in range(rows):
         attempt = AttemptFactory()
         judged(job=attempt.job, attempt=attempt)
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(12):
         responder.get("/")
 
 
@@ -96,15 +124,34 @@ def test_a_filter_in_the_address_finds_what_it_names(query: str, responder: Clie
         assignee=anna,
     )
     incident.hosts.add(HostFactory(cluster=job.cluster, name="node-017"))
+    index(incident)
     IncidentFactory(title="other", kind="crash")
     assert titles(responder.get(f"/?{query}")) == ["wanted"]
 
 
-@pytest.mark.parametrize("words", ["INC-{}", "inc-{}", "#{}", "{}"])
+@pytest.mark.parametrize("query", ["kind=bogus", "severity=worse", "status=bogus", "snoozed=maybe"])
+def test_a_filter_of_an_unknown_value_is_left_out_and_told_of(query: str, responder: Client):
+    IncidentFactory(title="seen")
+    IncidentFactory(status="resolved", resolution="other", resolved_at=timezone.now())
+    response = responder.get(f"/?{query}&q=seen")
+    name, value = query.split("=")
+    assert titles(response) == ["seen"]
+    assert f"The filter <code>{name}</code> was left out" in response.content.decode()
+    assert f"{value} is not one of the available choices" in response.content.decode()
+
+
+@pytest.mark.parametrize("words", ["INC-{}", "inc-{}", "#{}"])
 def test_an_incident_is_found_by_its_number(words: str, responder: Client):
     incident = IncidentFactory(title="wanted")
     IncidentFactory(title="other")
     assert titles(responder.get("/", {"q": words.format(incident.pk)})) == ["wanted"]
+
+
+def test_a_bare_number_finds_the_incident_beside_names_that_hold_it(responder: Client):
+    incident = IncidentFactory(title="numbered")
+    IncidentFactory(title="on a host of that number", cluster__name=f"hall-{incident.pk}07")
+    found = titles(responder.get("/", {"q": str(incident.pk)}))
+    assert {"numbered", "on a host of that number"} <= set(found)
 
 
 def test_nobodys_incidents_can_be_asked_for(responder: Client, anna: User):
@@ -132,12 +179,6 @@ def test_pages_follow_each_other_without_gap_or_repeat(responder: Client):
 def test_a_cursor_that_is_none_leads_to_the_first_page(cursor: str, responder: Client):
     IncidentFactory(title="first")
     assert titles(responder.get("/", {"after": cursor})) == ["first"]
-
-
-def test_the_empty_desk_says_what_to_do_next(responder: Client):
-    page = responder.get("/").content.decode()
-    assert "Open an incident" in page
-    assert "make demo" in page
 
 
 def test_a_search_without_result_offers_to_clear_it(responder: Client):
@@ -187,7 +228,7 @@ def test_many_are_acknowledged_at_once_and_those_that_refuse_are_named(responder
     )
     new.refresh_from_db()
     assert new.status == "acknowledged"
-    assert f"1 of 2 changed. {known.reference}" in response.content.decode()
+    assert f"1 of 2 acknowledged. {known.reference}" in response.content.decode()
 
 
 def test_many_are_taken_at_once(responder: Client, anna: User):
@@ -230,7 +271,7 @@ def test_many_are_resolved_at_once_and_those_that_refuse_are_named(responder: Cl
     over = IncidentFactory(status="resolved", resolution="other", resolved_at=timezone.now())
     page = resolve_many(responder, [IncidentFactory(), over], "false-alarm").content.decode()
     assert Incident.objects.filter(resolution="false-alarm").count() == 1
-    assert "1 of 2 changed." in page
+    assert "1 of 2 resolved." in page
     assert over.reference in page
 
 
@@ -246,3 +287,39 @@ def test_a_row_says_how_severe_it_is_and_that_nobody_has_it(responder: Client):
     page = responder.get("/").content.decode()
     assert '<span class="chip">medium</span>' in page
     assert '<span class="muted">nobody</span>' in page
+
+
+def test_an_empty_instance_says_what_to_do_next(operator: Client) -> None:
+    page = operator.get("/").content.decode()
+
+    for words in (
+        "Open an incident",
+        "register-from-slurm",
+        "Add a metric source",
+        "Load the demo",
+    ):
+        assert words in page
+
+
+def test_a_viewer_is_offered_nothing_that_would_be_refused(viewer: Client) -> None:
+    page = viewer.get("/").content.decode()
+
+    assert "Load the demo" not in page
+    assert "An operator can load it." in page
+
+
+def test_a_desk_whose_incidents_are_all_over_does_not_begin_anew(viewer: Client) -> None:
+    IncidentFactory(status="resolved", resolution="other", resolved_at=timezone.now())
+
+    page = viewer.get("/").content.decode()
+
+    assert "Nothing is broken" in page
+    assert "Load the demo" not in page
+
+
+def test_an_incident_of_the_demo_comes_with_a_guide(viewer: Client) -> None:
+    run = DiagnosisFactory(done=True, incident=IncidentFactory(source="demo", kind="hang"))
+
+    page = viewer.get(f"/incidents/{run.incident.pk}").content.decode()
+
+    assert "Guide to this demo incident" in page

@@ -1,7 +1,11 @@
 """Jobs and hosts."""
 
+from datetime import timedelta
+
 import pytest
 from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
 
 from incidents.models import Host
 from tests.factories import (
@@ -49,6 +53,13 @@ def test_a_placement_is_shown_host_by_host(responder: Client):
     assert "ranks 3–4" in page
 
 
+def test_a_state_that_does_not_exist_is_left_out_and_told_of(responder: Client):
+    HostFactory(name="node-017")
+    page = responder.get("/hosts?state=bogus").content.decode()
+    assert "there is no state “bogus”" in page
+    assert "node-017" in page
+
+
 def test_hosts_are_found_by_name_and_state(responder: Client):
     wanted = HostFactory(name="node-017", state="isolated")
     HostFactory(name="node-018", state="isolated")
@@ -60,6 +71,7 @@ def test_hosts_are_found_by_name_and_state(responder: Client):
 def test_a_host_shows_where_the_newest_answers_blame_it(responder: Client):
     host = HostFactory(name="node-017")
     incident = IncidentFactory(cluster=host.cluster)
+    incident.hosts.add(host)
     old = DiagnosisFactory(incident=incident, done=True, number=1)
     new = DiagnosisFactory(incident=incident, done=True, number=2)
     SuspectFactory(diagnosis=old, target_host="node-017", fault="dropped-since")
@@ -69,6 +81,28 @@ def test_a_host_shows_where_the_newest_answers_blame_it(responder: Client):
     SuspectFactory(diagnosis=new, target_host="node-017", target_kind="user-code", fault="code")
     accusations = responder.get(f"/hosts/{host.pk}").context["accusations"]
     assert [one.fault for one in accusations] == ["xid-79"]
+
+
+@pytest.fixture
+def busy_host() -> Host:
+    host = HostFactory()
+    for incident in IncidentFactory.create_batch(27, cluster=host.cluster):
+        incident.hosts.add(host)
+    return host
+
+
+def test_a_busy_host_shows_its_newest_incidents_and_the_way_to_more(
+    responder: Client, busy_host: Host
+):
+    page = responder.get(f"/hosts/{busy_host.pk}")
+    assert len(page.context["incidents"]) == 25
+    assert '<a href="?whole">' in page.content.decode()
+
+
+def test_the_whole_of_a_busy_host_is_shown_on_demand(responder: Client, busy_host: Host):
+    page = responder.get(f"/hosts/{busy_host.pk}?whole")
+    assert len(page.context["incidents"]) == 27
+    assert '<a href="?whole">' not in page.content.decode()
 
 
 @pytest.mark.parametrize("address", ["/jobs/1", "/hosts/1", "/attempts/1/placement"])
@@ -89,6 +123,7 @@ def test_what_is_not_there_is_not_found(address: str, responder: Client):
 def test_a_mere_possibility_is_not_named_as_the_cause(given, named: bool, responder: Client):
     host = HostFactory(name="node-017")
     run = DiagnosisFactory(incident__cluster=host.cluster, done=True)
+    run.incident.hosts.add(host)
     SuspectFactory(diagnosis=run, target_host="node-017", **given)
     assert bool(responder.get(f"/hosts/{host.pk}").context["accusations"]) is named
 
@@ -121,3 +156,31 @@ def test_a_responder_is_told_who_notes_it(responder: Client):
     page = responder.get(f"/hosts/{host.pk}").content.decode()
     assert "An operator notes here" in page
     assert "<select" not in page
+
+
+def test_a_jobs_page_tells_restarts_and_what_was_lost(viewer: Client) -> None:
+    job = JobFactory()
+    first = AttemptFactory(job=job, number=1)
+    AttemptFactory(job=job, number=2)
+    began = timezone.now() - timedelta(hours=2)
+    IncidentFactory(
+        job=job, attempt=first, gpu_count=8, onset_at=began, mitigated_at=began + timedelta(hours=1)
+    )
+
+    page = viewer.get(reverse("incidents:job", args=[job.pk])).content.decode()
+
+    assert "<dt>Restarts</dt>\n          <dd>1</dd>" in page
+    assert "8.0 GPU-hours to 1 incident" in page
+
+
+def test_a_job_tells_which_hosts_its_newest_attempt_leaves_out(viewer: Client) -> None:
+    job = JobFactory()
+    first, second = (AttemptFactory(job=job, number=number) for number in (1, 2))
+    good, bad = HostFactory(name="good"), HostFactory(name="bad")
+    RankPlacementFactory(attempt=first, host=good)
+    RankPlacementFactory(attempt=first, host=bad)
+    RankPlacementFactory(attempt=second, host=good)
+
+    answer = viewer.get(reverse("incidents:job", args=[job.pk]))
+
+    assert answer.context["course"].left_out == [bad]

@@ -1,0 +1,1 @@
+"""Telling other systems what happened: signed, in order, and tried for days."""

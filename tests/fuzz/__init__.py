@@ -1,0 +1,1 @@
+"""Calls that nobody would make, over the whole OpenAPI document."""

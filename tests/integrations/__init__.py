@@ -1,0 +1,1 @@
+"""Other systems, by the guides that tell how to connect them."""
