@@ -50,9 +50,9 @@ def press(page: Page, *keys: str) -> None:
 def test_a_hang_is_triaged_from_desk_to_accepted_isolation_by_keyboard_alone(
     anna: Page, api: httpx.Client
 ):
-    (pk,) = opened(api, "keyboard only", kind="hang", severity="critical")
+    (pk,) = opened(api, "corncrake only", kind="hang", severity="critical")
     upload(api, pk, simulate("hang_compute", seed=8, hosts=1).files)
-    anna.goto("?q=keyboard")
+    anna.goto("?q=corncrake")
     expect(row(anna, pk)).to_contain_text("Isolate", timeout=PATIENCE)
 
     press(anna, "j", "a")
@@ -101,11 +101,11 @@ def test_the_second_of_two_people_sees_both_versions_and_decides(
 
 
 def test_what_arrives_moves_nothing_that_is_read(anna: Page, api: httpx.Client):
-    (mild,) = opened(api, "quake mild", severity="low")
-    anna.goto("?q=quake")
+    (mild,) = opened(api, "bittern mild", severity="low")
+    anna.goto("?q=bittern")
     press(anna, "j")
     before = row(anna, mild).bounding_box()
-    (worse,) = opened(api, "quake worse", severity="critical")
+    (worse,) = opened(api, "bittern worse", severity="critical")
 
     expect(anna.locator("#news")).to_contain_text("1 new", timeout=LIVE)
     assert row(anna, mild).bounding_box() == before
@@ -117,8 +117,8 @@ def test_what_arrives_moves_nothing_that_is_read(anna: Page, api: httpx.Client):
 
 
 def test_what_leaves_is_greyed_where_it_stands(anna: Page, api: httpx.Client):
-    first, second = opened(api, "tide one", "tide two")
-    anna.goto("?q=tide")
+    first, second = opened(api, "wigeon one", "wigeon two")
+    anna.goto("?q=wigeon")
     press(anna, "j")
     api.patch(
         f"incidents/{first}",
@@ -130,8 +130,8 @@ def test_what_leaves_is_greyed_where_it_stands(anna: Page, api: httpx.Client):
 
 
 def test_several_are_acknowledged_at_once_and_taken_back(anna: Page, api: httpx.Client):
-    keys = opened(api, "bulk one", "bulk two", "bulk three")
-    anna.goto("?q=bulk")
+    keys = opened(api, "dunnock one", "dunnock two", "dunnock three")
+    anna.goto("?q=dunnock")
     anna.locator("#choose-all").check()
     anna.locator("#bulk").get_by_role("button", name="Acknowledge").click()
     expect(anna.locator("#notices")).to_contain_text("3 incidents acknowledged")
@@ -147,8 +147,8 @@ def test_several_are_acknowledged_at_once_and_taken_back(anna: Page, api: httpx.
 def test_the_key_acknowledges_all_that_is_chosen_and_escape_does_one_thing_at_a_time(
     anna: Page, api: httpx.Client
 ):
-    first, second, third = opened(api, "keyed one", "keyed two", "keyed three")
-    anna.goto("?q=keyed")
+    first, second, third = opened(api, "siskin one", "siskin two", "siskin three")
+    anna.goto("?q=siskin")
     press(anna, "j", "x", "j", "x", "s")
     expect(anna.locator("#bulk-snooze")).to_have_attribute("open", "")
 
@@ -175,8 +175,8 @@ def test_the_key_acknowledges_all_that_is_chosen_and_escape_does_one_thing_at_a_
 
 
 def test_a_merge_taken_back_shows_the_row_in_its_place_at_once(anna: Page, api: httpx.Client):
-    first, second = opened(api, "again one", "again two")
-    anna.goto("?q=again")
+    first, second = opened(api, "jackdaw one", "jackdaw two")
+    anna.goto("?q=jackdaw")
     press(anna, "j", "x", "j", "x", "m")
     anna.locator("#bulk-into").fill(f"INC-{second}")
     press(anna, "Enter")
@@ -191,8 +191,8 @@ def test_a_merge_taken_back_shows_the_row_in_its_place_at_once(anna: Page, api: 
 
 
 def test_two_are_merged_by_keys_and_the_old_link_leads_on(anna: Page, api: httpx.Client):
-    first, second = opened(api, "twin one", "twin two")
-    anna.goto("?q=twin")
+    first, second = opened(api, "lapwing one", "lapwing two")
+    anna.goto("?q=lapwing")
     press(anna, "j", "x", "j", "x", "m")
     anna.locator("#bulk-into").fill(f"INC-{second}")
     assert violations(anna) == []
@@ -211,14 +211,14 @@ def test_two_are_merged_by_keys_and_the_old_link_leads_on(anna: Page, api: httpx
 def test_filters_are_saved_shared_and_found_by_someone_else(
     anna: Page, ben: Page, api: httpx.Client
 ):
-    hang, crash = opened(api, "viewed hang", kind="hang") + opened(
-        api, "viewed crash", kind="crash"
+    hang, crash = opened(api, "brambling hang", kind="hang") + opened(
+        api, "brambling crash", kind="crash"
     )
     anna.goto("")
     anna.locator("select[name=kind]").select_option("hang")
     anna.wait_for_url("**kind=hang*")
-    anna.locator("#search").fill("viewed")
-    anna.wait_for_url("**q=viewed*")
+    anna.locator("#search").fill("brambling")
+    anna.wait_for_url("**q=brambling*")
     anna.locator("#save-view summary").click()
     anna.get_by_label("Name of this view").fill("Our hangs")
     anna.get_by_label("Share it with everybody").check()
