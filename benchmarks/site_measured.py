@@ -1,5 +1,6 @@
 """Writes the site and measures its pages, in a process with Django: what `bench_web` starts."""
 
+import gc
 import os
 import sys
 from collections.abc import Mapping
@@ -44,6 +45,8 @@ def measure(sizes: Mapping[str, int], *, rounds: int, only: str = "") -> None:
     began = perf_counter()
     _prepare(**sizes)
     sys.stderr.write(f"the site was written in {perf_counter() - began:.0f} s\n")
+    gc.collect()
+    gc.freeze()  # a server does not carry what the writing of a site leaves behind
     client = Client()
     client.force_login(User.objects.get_or_create(username="bench", role=Role.ADMIN)[0])
     found = {
