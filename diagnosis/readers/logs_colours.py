@@ -64,10 +64,10 @@ def _by_arrays(text: bytes) -> bytes | None:
 
 @dataclass(frozen=True)
 class Uncoloured:
-    """Coloured lines without their colours.
+    """Coloured lines without their colours. Only line feeds end a line here.
 
-    `origins`: where each line of `text` begins in the text it was taken from, ascending; None
-    where all its lines are there, the colourless ones as well.
+    `origins`: where each line of `text` begins in `source`, the text it was taken from, ascending;
+    None where all lines of `source` are there, the colourless ones as well.
     """
 
     text: bytes
@@ -75,9 +75,21 @@ class Uncoloured:
     origins: Sequence[int] | None
 
     def origin(self, start: int) -> int:
-        """Where the line that begins at `start` of `text` begins in the text it was taken from."""
+        """Where the text that begins at `start` of `text`, or after a return, stood in `source`."""
         origins = self._all_origins if self.origins is None else self.origins
-        return origins[bisect_right(self._starts, start) - 1]
+        line = bisect_right(self._starts, start) - 1
+        origin = origins[line]
+        for _ in range(self.text.count(b"\r", self._starts[line], start)):
+            origin = self.source.find(b"\r", origin) + 1
+        return origin
+
+    def holds(self, start: int) -> bool:
+        """Is the line of `source` that begins at `start`, or goes on after a return, among them?"""
+        return self.origins is None or self.source.rfind(b"\n", 0, start) + 1 in self._own
+
+    @cached_property
+    def _own(self) -> frozenset[int]:
+        return frozenset(self.origins or ())
 
     @cached_property
     def _starts(self) -> Sequence[int]:
@@ -89,18 +101,18 @@ class Uncoloured:
 
 
 def coloured_lines(text: bytes) -> Uncoloured:
-    """The lines (broken by `\n`) of `text` that hold an escape, or all where many of them do."""
+    """The lines (broken by line feeds) of `text` that hold an escape, or all if many of them do."""
     if _bytes_a_code(text) < _BYTES_A_CODE / 6:
         return Uncoloured(without_colours(text), text, None)
     origins: list[int] = []
-    ends: list[int] = []
+    lines: list[bytes] = []
     end = 0
     find, rfind = text.find, text.rfind
     while (escape := find(ESCAPE, end)) >= 0:
-        origins.append(rfind(b"\n", end, escape) + 1 or end)
+        begin = rfind(b"\n", end, escape) + 1 or end
         end = find(b"\n", escape) + 1 or len(text)
-        ends.append(end)
-    lines = [text[begin:end] for begin, end in zip(origins, ends, strict=True)]
+        origins.append(begin)
+        lines.append(text[begin:end])
     return Uncoloured(without_colours(b"".join(lines)), text, origins)
 
 

@@ -21,6 +21,7 @@ MAX_PATTERN_LENGTH = 2000
 _REPEAT = r"(?P<{0}>\\[dDsSwW]|\.|\[\^?\]?(?:[^\]\\\[]|\\.)*\])(?:(?P<once{0}>\+)|[*?])\??"
 _OPEN_END = re.compile(rf"(?<!\\)(?:{_REPEAT.format('bare')}|\(\?:{_REPEAT.format('grouped')}\))$")
 _MARK = re.compile(r"\\Q.*?\\E|\\.|\[\^?\]?(?:[^\]\\]|\\.)*\]|[()|]")
+_LINE_END = re.compile(r"\\Q.*?\\E|\\.|\[\^?\]?(?:[^\]\\]|\\.)*\]|\$")
 _LINE_START = re.compile(r"(?<![\\[])\^")
 _UNANCHORED = re2._re2.RE2.Anchor.UNANCHORED
 _GROUP_NAME = re.compile(r"\(\?P<[^>]*>")
@@ -126,12 +127,17 @@ def without_names(pattern: str) -> str:
 def loose(pattern: str) -> str:
     """A pattern that matches wherever `pattern` does, and perhaps elsewhere, without names.
 
-    `^` is left out: it means the start of the message, which a scan of raw bytes cannot know.
+    `^` is left out: it means the start of the message, which a scan of raw bytes cannot know. `$`
+    stands before a carriage return as well, which ends a line of a text as it was read.
     Repeats at the end are cut to what they need at least: a scanner that tells every end of a
     match would tell one for each of their characters.
     """
     anywhere = _LINE_START.sub("", without_names(pattern))
-    return "|".join(map(_cut_short, _alternatives(anywhere)))
+    return _before_returns("|".join(map(_cut_short, _alternatives(anywhere))))
+
+
+def _before_returns(pattern: str) -> str:
+    return _LINE_END.sub(lambda found: r"(?:$|\r)" if found[0] == "$" else found[0], pattern)
 
 
 def _cut_short(alternative: str) -> str:

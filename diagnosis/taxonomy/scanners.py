@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from threading import Lock
 from typing import Any, Protocol
 
+from diagnosis.readers.line_ends import after_break, line_end, line_start
 from diagnosis.taxonomy.patterns import as_set, combined, loose
 
 try:
@@ -46,13 +47,12 @@ class Re2Scanner:
             found = self._any.search(text, position)
             if found is None:
                 return
-            start = text.rfind(b"\n", position, found.start()) + 1 or position
-            line_end = text.find(b"\n", max(start, found.start()))
-            line_end = end if line_end < 0 else line_end
-            possible = self._set.Match(text[start:line_end])
+            start = line_start(text, found.start())
+            stop = line_end(text, start)
+            possible = self._set.Match(text[start:stop])
             if possible:
-                yield start, line_end, tuple(sorted(possible))
-            position = line_end + 1
+                yield start, stop, tuple(sorted(possible))
+            position = after_break(text, stop)
 
 
 class HyperscanScanner:
@@ -84,20 +84,20 @@ class HyperscanScanner:
 
 def _lines(text: bytes, ends: list[int]) -> Iterator[Hit]:
     """The lines of `text` that hold these ends of matches, given ascending."""
-    start, line_end = 0, -1
+    start = stop = following = 0
     patterns: list[int] = []
     for one in ends:
         last = (one >> _INDEX_BITS) - 1
-        if last > line_end:
+        if last >= following:
             if patterns:
-                yield start, line_end, _ascending(patterns)
-            start = text.rfind(b"\n", 0, last) + 1
-            line_end = text.find(b"\n", last)
-            line_end = len(text) if line_end < 0 else line_end
+                yield start, stop, _ascending(patterns)
+            start = line_start(text, last)
+            stop = line_end(text, start)
+            following = after_break(text, stop)
             patterns = []
         patterns.append(one & _PATTERN)
     if patterns:
-        yield start, line_end, _ascending(patterns)
+        yield start, stop, _ascending(patterns)
 
 
 def _ascending(patterns: list[int]) -> tuple[int, ...]:

@@ -82,8 +82,7 @@ def hits_in(block: Block, matcher: Matcher) -> Iterator[tuple[int, bytes, tuple[
         (coloured.origin(at), raw, possible) for at, raw, possible in _cut(coloured.text, matcher)
     ]
     if coloured.origins is not None:
-        own = set(coloured.origins)
-        found += [hit for hit in _cut(block.text, matcher) if hit[0] not in own]
+        found += [hit for hit in _cut(block.text, matcher) if not coloured.holds(hit[0])]
         found.sort(key=itemgetter(0))
     yield from found
 
@@ -191,7 +190,7 @@ class _Reading:
             self._take_report(block, start, line)
 
     def _note_first(self, block: Block) -> None:
-        starts = [int(start) for start in block.starts[:FIRST_LINES]]
+        starts = [0, *block.starts_after(0, FIRST_LINES - 1)]
         for start, end in zip(starts, [*starts[1:], len(block.text)], strict=True):
             if block.around is None and not may_hold_stamp(block.text, start, end):
                 continue
@@ -203,8 +202,9 @@ class _Reading:
     def _take_report(self, block: Block, start: int, line: Line) -> None:
         """The line where it speaks of collectives, and the row below a table's heading."""
         self.reports.take(block.number_at(start), line.text, line.head)
-        below = block.text.find(b"\n", start) + 1
-        if self.reports.wants_next(line.data) and 0 < below < len(block.text):
+        if not self.reports.wants_next(line.data):
+            return
+        for below in block.starts_after(start, 1):
             row = block.line_at(below)
             if not self.reports.wants(row.data):
                 self.reports.take(block.number_at(below), row.text, row.head)
