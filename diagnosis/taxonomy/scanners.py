@@ -17,8 +17,8 @@ try:
 except ImportError:
     hyperscan = None  # type: ignore[assignment,unused-ignore]
 
-#: Start and end of a line in the buffer, and all patterns that may match it, ascending.
-Hit = tuple[int, int, tuple[int, ...]]
+#: Where a line begins in the buffer, its bytes, and all patterns that may match it, ascending.
+Hit = tuple[int, bytes, tuple[int, ...]]
 
 #: An end of a match and the pattern's index in one number.
 _INDEX_BITS = 20
@@ -49,9 +49,10 @@ class Re2Scanner:
                 return
             start = line_start(text, found.start())
             stop = line_end(text, start)
-            possible = self._set.Match(text[start:stop])
+            line = text[start:stop]
+            possible = self._set.Match(line)
             if possible:
-                yield start, stop, tuple(sorted(possible))
+                yield start, line, tuple(sorted(possible))
             position = after_break(text, stop)
 
 
@@ -84,20 +85,31 @@ class HyperscanScanner:
 
 def _lines(text: bytes, ends: list[int]) -> Iterator[Hit]:
     """The lines of `text` that hold these ends of matches, given ascending."""
-    start = stop = following = 0
+    start = following = 0
+    line = b""
     patterns: list[int] = []
     for one in ends:
         last = (one >> _INDEX_BITS) - 1
         if last >= following:
             if patterns:
-                yield start, stop, _ascending(patterns)
-            start = line_start(text, last)
-            stop = line_end(text, start)
-            following = after_break(text, stop)
+                yield start, line, _ascending(patterns)
+            start, line, following = _line_at(text, last)
             patterns = []
         patterns.append(one & _PATTERN)
     if patterns:
-        yield start, stop, _ascending(patterns)
+        yield start, line, _ascending(patterns)
+
+
+def _line_at(text: bytes, position: int) -> tuple[int, bytes, int]:
+    """The line that holds a byte: where it begins, its bytes, and where the next one begins."""
+    start = text.rfind(b"\n", 0, position) + 1
+    end = text.find(b"\n", position)
+    line = text[start : end if end >= 0 else None]
+    if b"\r" in line:
+        start = line_start(text, position)
+        end = line_end(text, start)
+        return start, text[start:end], after_break(text, end)
+    return start, line, start + len(line) + 1
 
 
 def _ascending(patterns: list[int]) -> tuple[int, ...]:
