@@ -1,8 +1,8 @@
 """Bytes of a log, in blocks of whole lines, of bounded size, with the way back to every line.
 
-A block's text is what stands in the file, colours and carriage returns included, since few lines are
-ever looked at: a line that is asked for comes without them (`line_ends` tells where lines end). JSON
-lines alone are unwrapped to their messages. Line numbers and byte offsets always speak of the
+A block's text is what stands in the file, colours and carriage returns included, since few lines
+are ever looked at: a line that is asked for comes without them (`line_ends` tells where it ends).
+JSON lines alone are unwrapped to their messages. Line numbers and byte offsets always speak of the
 original file.
 """
 
@@ -26,6 +26,7 @@ BLOCK_BYTES = 1 << 20
 
 #: A line is cut after this many bytes; what follows counts as a further piece of the same line.
 MAX_LINE_BYTES = 1 << 16
+
 
 @dataclass
 class Block:

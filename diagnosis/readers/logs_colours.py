@@ -1,12 +1,13 @@
 """Terminal colours in logs: text without them, and the way back to the lines as they stand."""
 
 import re
-from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+
+from diagnosis.readers.line_ends import line_starts
 
 ESCAPE = b"\x1b"
 
@@ -64,7 +65,7 @@ def _by_arrays(text: bytes) -> bytes | None:
 
 @dataclass(frozen=True)
 class Uncoloured:
-    """Coloured lines without their colours. Only line feeds end a line here.
+    """Coloured lines without their colours, each ended by a line feed alone.
 
     `origins`: where each line of `text` begins in `source`, the text it was taken from, ascending;
     None where all lines of `source` are there, the colourless ones as well.
@@ -75,35 +76,24 @@ class Uncoloured:
     origins: Sequence[int] | None
 
     def origin(self, start: int) -> int:
-        """Where the text that begins at `start` of `text`, or after a return, stood in `source`."""
+        """Where the line that begins at `start` of `text` begins in `source`."""
         origins = self._all_origins if self.origins is None else self.origins
-        line = bisect_right(self._starts, start) - 1
-        origin = origins[line]
-        for _ in range(self.text.count(b"\r", self._starts[line], start)):
-            origin = self.source.find(b"\r", origin) + 1
-        return origin
-
-    def holds(self, start: int) -> bool:
-        """Is the line of `source` that begins at `start`, or goes on after a return, among them?"""
-        return self.origins is None or self.source.rfind(b"\n", 0, start) + 1 in self._own
+        return int(origins[int(np.searchsorted(self._starts, start))])
 
     @cached_property
-    def _own(self) -> frozenset[int]:
-        return frozenset(self.origins or ())
+    def _starts(self) -> "np.ndarray":
+        return line_starts(self.text)
 
     @cached_property
-    def _starts(self) -> Sequence[int]:
-        return _line_starts(self.text)
-
-    @cached_property
-    def _all_origins(self) -> Sequence[int]:
-        return _line_starts(self.source)
+    def _all_origins(self) -> "np.ndarray":
+        return line_starts(self.source)
 
 
 def coloured_lines(text: bytes) -> Uncoloured:
-    """The lines (broken by line feeds) of `text` that hold an escape, or all if many of them do."""
+    """The lines of `text` that hold an escape, or all where many of them do."""
     if _bytes_a_code(text) < _BYTES_A_CODE / 6:
-        return Uncoloured(without_colours(text), text, None)
+        fed = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in text else text
+        return Uncoloured(without_colours(fed), text, None)
     origins: list[int] = []
     lines: list[bytes] = []
     end = 0
@@ -111,12 +101,21 @@ def coloured_lines(text: bytes) -> Uncoloured:
     while (escape := find(ESCAPE, end)) >= 0:
         begin = rfind(b"\n", end, escape) + 1 or end
         end = find(b"\n", escape) + 1 or len(text)
-        origins.append(begin)
-        lines.append(text[begin:end])
+        line = text[begin:end]
+        if b"\r" not in line:
+            origins.append(begin)
+            lines.append(line)
+            continue
+        for start, part in _parts(line):
+            origins.append(begin + start)
+            lines.append(part)
     return Uncoloured(without_colours(b"".join(lines)), text, origins)
 
 
-def _line_starts(text: bytes) -> list[int]:
-    feeds = np.flatnonzero(np.frombuffer(text, np.uint8) == 10)
-    starts = [0, *(feeds + 1).tolist()]
-    return starts[:-1] if text.endswith(b"\n") else starts
+def _parts(line: bytes) -> Iterator[tuple[int, bytes]]:
+    """The lines with an escape in what a line feed ends, and where they begin in it."""
+    start = 0
+    for part in line.splitlines(keepends=True):
+        if ESCAPE in part:
+            yield start, part.rstrip(b"\r\n") + b"\n"
+        start += len(part)

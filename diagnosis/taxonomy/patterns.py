@@ -20,6 +20,7 @@ MAX_PATTERN_LENGTH = 2000
 #: A repeat of one character at the end of a pattern, alone in a group or not.
 _REPEAT = r"(?P<{0}>\\[dDsSwW]|\.|\[\^?\]?(?:[^\]\\\[]|\\.)*\])(?:(?P<once{0}>\+)|[*?])\??"
 _OPEN_END = re.compile(rf"(?<!\\)(?:{_REPEAT.format('bare')}|\(\?:{_REPEAT.format('grouped')}\))$")
+_OPTIONAL_END = re.compile(r"(?<!\\)\)[*?]\??$")
 _MARK = re.compile(r"\\Q.*?\\E|\\.|\[\^?\]?(?:[^\]\\]|\\.)*\]|[()|]")
 _LINE_END = re.compile(r"\\Q.*?\\E|\\.|\[\^?\]?(?:[^\]\\]|\\.)*\]|\$")
 _LINE_START = re.compile(r"(?<![\\[])\^")
@@ -129,8 +130,8 @@ def loose(pattern: str) -> str:
 
     `^` is left out: it means the start of the message, which a scan of raw bytes cannot know. `$`
     stands before a carriage return as well, which ends a line of a text as it was read.
-    Repeats at the end are cut to what they need at least: a scanner that tells every end of a
-    match would tell one for each of their characters.
+    Repeats and groups at the end are cut to what they need at least: a scanner that tells every end
+    of a match would tell one for each of their characters.
     """
     anywhere = _LINE_START.sub("", without_names(pattern))
     return _before_returns("|".join(map(_cut_short, _alternatives(anywhere))))
@@ -142,10 +143,26 @@ def _before_returns(pattern: str) -> str:
 
 def _cut_short(alternative: str) -> str:
     short = alternative
-    while found := _OPEN_END.search(short):
-        kind = "bare" if found["bare"] else "grouped"
-        short = short[: found.start()] + (found[kind] if found[f"once{kind}"] else "")
-    return short or alternative
+    while short:
+        if found := _OPEN_END.search(short):
+            kind = "bare" if found["bare"] else "grouped"
+            short = short[: found.start()] + (found[kind] if found[f"once{kind}"] else "")
+        elif found := _OPTIONAL_END.search(short):
+            short = short[: _opening(short, found.start())]
+        else:
+            return short
+    return alternative
+
+
+def _opening(pattern: str, closing: int) -> int:
+    """Where the group opens that closes there."""
+    opened = []
+    for found in _MARK.finditer(pattern, 0, closing):
+        if found[0] == "(":
+            opened.append(found.start())
+        elif found[0] == ")":
+            opened.pop()
+    return opened[-1]
 
 
 def _alternatives(pattern: str) -> list[str]:

@@ -17,6 +17,7 @@ from diagnosis.readers.logs import (
     last_stamp,
     read_blocks,
 )
+from diagnosis.readers.logs_colours import ESCAPE
 from diagnosis.readers.logs_forms import Form
 from diagnosis.readers.logs_heads import Head
 from diagnosis.readers.logs_times import Stamp, may_hold_stamp
@@ -82,7 +83,7 @@ def hits_in(block: Block, matcher: Matcher) -> Iterator[Hit]:
         (coloured.origin(at), raw, possible) for at, raw, possible in matcher.hits(coloured.text)
     ]
     if coloured.origins is not None:
-        found += [hit for hit in matcher.hits(block.text) if not coloured.holds(hit[0])]
+        found += [hit for hit in matcher.hits(block.text) if ESCAPE not in hit[1]]
         found.sort(key=itemgetter(0))
     return iter(found)
 
