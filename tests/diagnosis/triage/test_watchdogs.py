@@ -98,7 +98,7 @@ def _differs(rank: int, other: int) -> str:
 
 
 @pytest.mark.parametrize(
-    "reports, named",
+    ("reports", "named"),
     [
         ([(3, 0)], (0, Role.POSSIBLE)),
         ([(3, 0), (0, 3), (1, 3), (2, 3)], (3, Role.CULPRIT)),
