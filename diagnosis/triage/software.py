@@ -1,6 +1,7 @@
 """Rungs 2 and 3: the user's code, storage and configuration, when they come before the fan-out."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -34,7 +35,7 @@ _FIXES = {
     SignatureClass.CONFIG: (Action.FIX_CONFIG, "fix the configuration"),
     SignatureClass.STORAGE: (Action.FIX_STORAGE, "look at the storage"),
 }
-#: Calls that differ: without a rank that the others name, nobody is the odd one.
+#: Calls that differ: who is the odd one, only those say who compared; each compares two ranks.
 _MISMATCHES = {"c10d-collective-mismatch", "gloo-size-mismatch", "horovod-mismatch"}
 #: The rank that reports these received what another one sent: it is the neighbour.
 _RECEIVERS = {"gloo-size-mismatch", "nccl-message-truncated", "nccl-ib-size-mismatch"}
@@ -56,7 +57,7 @@ def judge_software(case: Case, *, consequences: bool = False, late: bool = False
     ]
     if not standing:
         return None
-    cause = _cause_of(case, standing)
+    cause = _accused_by_most(_cause_of(case, standing), standing)
     fan_out = _fan_out(case, cause, errors)
     before = outlived(case, cause, errors)
     cls = _class(cause, case)
@@ -134,6 +135,23 @@ def _cause_of(case: Case, standing: Sequence[Clue]) -> Clue:
     return earliest(exact or standing)[0]
 
 
+def _accused_by_most(cause: Clue, standing: Sequence[Clue]) -> Clue:
+    """Of calls that differ, the report on the rank that most reports name; none where two tie.
+
+    The odd one compares itself too and names a healthy rank.
+    """
+    if cause.code not in _MISMATCHES:
+        return cause
+    named = Counter[int | None]()
+    for clue in standing:
+        if clue.code == cause.code:
+            named[clue.place.rank] += clue.count
+    (rank, most), *others = named.most_common()
+    if others and others[0][1] == most:
+        return cause.at(replace(cause.place, rank=None))
+    return next(clue for clue in standing if (clue.code, clue.place.rank) == (cause.code, rank))
+
+
 def is_fallback(clue: Clue) -> bool:
     signature = clue.signature
     return signature.priority <= FALLBACK_PRIORITY or signature.severity is Severity.LOW
@@ -157,7 +175,7 @@ def _class(cause: Clue, case: Case) -> SignatureClass:
 
 def _score(cause: Clue, standing: Sequence[Clue], fan_out: Sequence[Clue], *, late: bool) -> float:
     score = 0.65 if is_fallback(cause) else 0.9
-    if cause.code in _MISMATCHES and cause.place.rank is None:
+    if cause.code in _MISMATCHES and (cause.place.rank is None or cause.count == 1):
         score = 0.6
     if cause.signature.follow_on:
         score = min(score, 0.6)

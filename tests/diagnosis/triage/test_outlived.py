@@ -6,7 +6,10 @@ from diagnosis.core.diagnosis import Conclusion
 from diagnosis.core.words import Role, VerdictClass
 from tests.diagnosis.triage.judged import judged, timeout_line
 
-REFUSED = "node-003:88:91 [1] misc/socket.cc:484 NCCL WARN socketStartConnect: Connect to 10.0.0.7<45611> failed : Connection refused\n"
+REFUSED = (
+    "node-003:88:91 [1] misc/socket.cc:484 NCCL WARN socketStartConnect: "
+    "Connect to 10.0.0.7<45611> failed : Connection refused\n"
+)
 CUDA = "[rank3]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.50 GiB.\n"
 KILLED = "{} node-017 kernel: Out of memory: Killed process 4711 (python3) total-vm:912345678kB\n"
 CAUGHT = "[rank3]: FileNotFoundError: [Errno 2] No such file or directory: '/data/shard-7'\n"
