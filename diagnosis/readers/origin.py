@@ -14,7 +14,10 @@ _HOST_LOG = re.compile(
     r"^(?:(?P<host>[A-Za-z0-9][\w-]*)\.[^.]+(?:\.[^.]+)*?|(?P<bare>[A-Za-z][\w-]*?-?\d+))\.log(?:\.\d+)?$"
 )
 #: What a host's own tools and logs are called; people put it before the host's name or behind it.
-_TOOL = r"(?:dmesg|kern(?:el)?|messages|syslog|journal(?:ctl)?|console|(?:nvidia|rocm)[-_]smi|ibstat|sel|ipmi|bmc|slurmd|kubelet)"
+_TOOL = (
+    r"(?:dmesg|kern(?:el)?|messages|syslog|journal(?:ctl)?|console|(?:nvidia|rocm)[-_]smi|ibstat"
+    r"|sel|ipmi|bmc|slurmd|kubelet)"
+)
 _TOOL_AND_HOST = re.compile(
     rf"^(?:{_TOOL}[-_.](?P<after>[A-Za-z][\w-]*\d[\w-]*)|(?P<before>[A-Za-z][\w-]*\d[\w-]*?)[-_.]{_TOOL})"
     r"(?:\.(?:log|txt|out|jsonl?))*(?:\.\d)?$",
