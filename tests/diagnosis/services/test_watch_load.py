@@ -2,7 +2,7 @@
 
 import statistics
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -86,7 +86,7 @@ class Stretch:
     """
 
     late: list[float] = field(default_factory=list)
-    rounds: Counter[int] = field(default_factory=Counter)
+    rounds: dict[int, float] = field(default_factory=lambda: defaultdict(float))
     resident: dict[float, int] = field(default_factory=dict)
     judged: Counter[int] = field(default_factory=Counter)
 
