@@ -57,8 +57,8 @@ def _require_in_one_cluster(host: Host) -> None:
         raise TransitionRefused(
             f"Another cluster has a host {host} too, and the command does not say which is meant: "
             f"run it by hand on {host.cluster}, or have whoever runs this instance name "
-            "{cluster} in the executor's command. Where the other one is no machine, rename it under "
-            "Settings → Hosts and plan again."
+            "{cluster} in the executor's command. Where the other one is no machine, rename it "
+            "under Settings → Hosts and plan again."
         )
 
 
