@@ -116,7 +116,8 @@ def _first(found: Mapping[str, object], names: tuple[str, ...]) -> object:
 def _head(found: Mapping[str, object]) -> Head:
     kubernetes = found.get("kubernetes")
     inner = cast("Mapping[str, object]", kubernetes) if isinstance(kubernetes, dict) else {}
-    host = _first(found, _HOST) or inner.get("host") or inner.get("node_name")
+    host = _text(_first(found, _HOST), "name") or inner.get("host") or inner.get("node_name")
+    host = host or _text(found.get("agent"), "hostname")
     rank = _first(found, _RANK)
     program = _first(found, _PROGRAM) or inner.get("container_name")
     return Head(
@@ -126,6 +127,11 @@ def _head(found: Mapping[str, object]) -> Head:
         rank=int(rank) if str(rank).isdigit() else None,  # type: ignore[call-overload]
         program=program if isinstance(program, str) else None,
     )
+
+
+def _text(value: object, name: str) -> object:
+    """A value, or what it holds by this name: shippers of ECS write `{"host": {"name": …}}`."""
+    return value.get(name) if isinstance(value, dict) else value
 
 
 def _stamp(found: Mapping[str, object]) -> Stamp | None:

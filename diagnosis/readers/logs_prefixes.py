@@ -62,6 +62,8 @@ _IPV4 = r"\d{1,3}(?:\.\d{1,3}){3}"
 _LEVEL = r"(?:DEBUG|INFO|NOTICE|WARN|WARNING|ERR|ERROR|CRIT|CRITICAL|FATAL|ALERT|EMERG|TRACE)"
 _FIELD = re.compile(r"(task|rank|node|host)=(\S+)")
 
+_PROGRAMS = {"kernel", "systemd", "nvidia-fabricmanager", "nv-hostengine", "slurmd", "slurmstepd"}
+
 _ISO_STAMP = re.compile(r"\d{4}-\d\d-\d\dT")
 _SYSLOG_STAMP = re.compile(
     r"(?:<\d+>)?(?:[A-Z][a-z]{2}\s+\d|\d{4} [A-Z]|[A-Z][a-z]{2} \d{4}-|\d{4}-\d\d-\d\dT)"
@@ -106,14 +108,19 @@ def _nccl(found: re.Match[str], draft: Draft) -> bool:
 
 def _syslog(found: re.Match[str], draft: Draft) -> bool:
     """Host and program, right after a stamp of the kind that syslog and journal write."""
-    if draft.host or not _SYSLOG_STAMP.match(draft.stamp_text):
-        return False
     host = found["host"]
+    if draft.host or not (_SYSLOG_STAMP.match(draft.stamp_text) or _is_known(host, found)):
+        return False
     if _ISO_STAMP.match(draft.stamp_text) and not (_looks_like_host(host) or "-" in host):
         return False
     draft.host, draft.program = host, found["program"]
     draft.host_at = found.span("host")
     return True
+
+
+def _is_known(host: str, found: re.Match[str]) -> bool:
+    """A host before a program that only a machine's own log names, whatever the stamp."""
+    return found["program"] in _PROGRAMS and _looks_like_host(host) and not _NOT_HOSTS.match(host)
 
 
 def _ray(found: re.Match[str], draft: Draft) -> bool:
@@ -187,6 +194,7 @@ _BRACKET = (
     (rf"\[{_LEVEL}\]:?(?=\s)", _skip),
     (r"\[\d+\](?= \[rank|\s*$| [A-Z\[#f])", _skip),
     (r"\[[\w./-]+\.(?:cc|cpp|py|h):\d+(?::\w+)?\]", _skip),
+    (r"\[(?P<host>[A-Za-z][\w-]*\d[\w-]*):\d+\](?= )", _collector),
 )
 _PAREN = ((r"\((?P<name>[A-Za-z][\w.:-]*)(?: pid=(?P<pid>\d+))?(?:, ip=(?P<ip>[\d.]+))?\)", _ray),)
 _ANGLE = ((r"<\d+>\d (?=\d{4}-)", _skip),)
@@ -207,8 +215,8 @@ _WORD = (
     (r"[IWEF](?=\s)", _skip),
     (
         (
-            rf"(?P<host>{_IPV4}|{_HOST}) (?:{_LEVEL} )?"
-            r"(?P<program>[\w./@#-]+(?:\([^)]*\))?)(?:\[\d+\])?(?::|(?= \d+ \S+ (?:-|\[)))"
+            rf"(?P<host>{_IPV4}|{_HOST}) (?:{_LEVEL} |[a-z]+\d?\.[a-z]+ )?"
+            r"(?P<program>[\w./@#-]+(?:\([^)]*\))?)(?:\[\d+\])?(?::|(?= (?:\d+|-) \S+ (?:-|\[)))"
         ),
         _syslog,
     ),

@@ -13,7 +13,19 @@ _RANK = re.compile(r"(?:^|[_\-.])(?:rank[_-]?|dump_)(?P<rank>\d+)(?:\.\w+)*$")
 _HOST_LOG = re.compile(
     r"^(?:(?P<host>[A-Za-z0-9][\w-]*)\.[^.]+(?:\.[^.]+)*?|(?P<bare>[A-Za-z][\w-]*?-?\d+))\.log(?:\.\d+)?$"
 )
-_NOT_A_HOST = re.compile(r"^(?:slurm|job|rank|train|trainer|driver|engine|events|attempt)-?\d*$")
+#: What a host's own tools and logs are called; people put it before the host's name or behind it.
+_TOOL = (
+    r"(?:dmesg|kern(?:el)?|messages|syslog|journal(?:ctl)?|console|(?:nvidia|rocm)[-_]smi|ibstat"
+    r"|sel|ipmi|bmc|slurmd|kubelet)"
+)
+_TOOL_AND_HOST = re.compile(
+    rf"^(?:{_TOOL}[-_.](?P<after>[A-Za-z][\w-]*\d[\w-]*)|(?P<before>[A-Za-z][\w-]*\d[\w-]*?)[-_.]{_TOOL})"
+    r"(?:\.(?:log|txt|out|jsonl?))*(?:\.\d)?$",
+    re.IGNORECASE,
+)
+_NOT_A_HOST = re.compile(
+    r"^(?:slurm|job|rank|train|trainer|driver|engine|events|attempt|run|boot|debug|output|part|case)[-_]?\d*$"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +46,10 @@ def origin_from_name(name: str) -> Origin:
         return Origin(host=found["host"], rank=int(found["rank"]))
     if found := _RANK.search(base):
         return Origin(rank=int(found["rank"]))
-    if found := _HOST_LOG.match(base):
-        host = found["host"] or found["bare"]
-        return Origin() if _NOT_A_HOST.match(host) else Origin(host=host)
+    for form in (_TOOL_AND_HOST, _HOST_LOG):
+        if found := form.match(base):
+            host = found[1] or found[2]
+            return Origin() if _NOT_A_HOST.match(host) else Origin(host=host)
     return Origin()
 
 

@@ -162,7 +162,12 @@ def _located(
 def _global_rank(
     local: int, host: str | None, placement: Placement, scans: Sequence[Scan]
 ) -> int | None:
-    """The global rank of a local one: by the placement, or because there is but one host."""
+    """The global rank of a local one: by the launcher, the placement, or as there is one host."""
+    told = {
+        rank for scan in scans for rank, number in scan.facts.local_ranks.items() if number == local
+    }
+    if len(told) == 1:
+        return told.pop()
     if len(placement):
         hosts = {normalise_host(host)} if host else {normalise_host(h) for h in placement.hosts}
         matches = [
@@ -175,4 +180,4 @@ def _global_rank(
     hosts = {h for scan in scans for h in scan.facts.hosts}
     ranks = {rank for scan in scans for rank in scan.facts.ranks}
     several = len(hosts) > 1 or max(sizes, default=0) > 16 or max(ranks, default=0) > 15
-    return None if several else local
+    return None if several or told else local

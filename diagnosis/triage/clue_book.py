@@ -140,7 +140,9 @@ class ClueBook:
         place = saying.place
         return replace(
             place,
-            host=host_of(head, self._origin) if saying.takes_host else place.host,
+            host=(host_of(head, self._origin) or saying.mention)
+            if saying.takes_host
+            else place.host,
             rank=rank_of(head, self._origin) if saying.takes_rank else place.rank,
             gpu=place.gpu or _gpu_in(_match_of(saying), text),
         )

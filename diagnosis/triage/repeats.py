@@ -13,6 +13,7 @@ from diagnosis.readers.logs_forms import Form, Forms
 from diagnosis.readers.logs_heads import Head
 from diagnosis.taxonomy.matcher import Match, Matcher
 from diagnosis.taxonomy.signature import Stream
+from diagnosis.triage.mentions import host_in
 from diagnosis.triage.places import Place, address_of, gpu_name, nic_of
 
 #: Different words that are remembered for one log at a time, and how long they may be (bytes).
@@ -37,7 +38,8 @@ Tallies: TypeAlias = dict[Speaker, Tally]
 class Saying:
     """What a line's words say: their best match (None: nothing), and where they put it.
 
-    Where the words name no host or no rank, the line's own counts. `tallies` are those of all lines
+    Where the match names no host or no rank, the line's own counts, then the host that the words
+    mention. `tallies` are those of all lines
     that say the same, where the words alone tell which; `is_closed`: there is no room for more.
     """
 
@@ -45,14 +47,16 @@ class Saying:
         "_elsewhere",
         "is_closed",
         "match",
+        "mention",
         "place",
         "takes_host",
         "takes_rank",
         "tallies",
     )
 
-    def __init__(self, match: Match | None) -> None:
+    def __init__(self, match: Match | None, mention: str | None = None) -> None:
         self.match = match
+        self.mention = mention
         self.place = Place()
         self.takes_host = self.takes_rank = False
         if match is not None:
@@ -78,8 +82,10 @@ class Saying:
     def speaker(self, host: str | None, rank: int | None) -> Speaker:
         """Whose the event is; `host` (normalised) and `rank`: whose line it is."""
         named, numbered = self.place.host, self.place.rank
+        if self.takes_host:
+            named = host or self.mention
         return (
-            host if self.takes_host else named and normalise_host(named),
+            named and normalise_host(named),
             rank if self.takes_rank else numbered,
         )
 
@@ -139,14 +145,15 @@ class Sayings:
             return NOTHING
         if not self._matcher.matches_so(words, match):
             return UNSURE
-        return Saying(match) if words == raw else self._shared(match)
+        mention = host_in(words, match.signature)
+        return Saying(match, mention) if words == raw else self._shared(match, mention)
 
-    def _shared(self, match: Match) -> Saying:
+    def _shared(self, match: Match, mention: str | None) -> Saying:
         """One saying for all prefixed words that say the same of the same part."""
-        key = (match.signature.code, *match.parts.items())
+        key = (match.signature.code, mention, *match.parts.items())
         saying = self._alike.get(key)
         if saying is None:
             if len(self._alike) >= MAX_REMEMBERED:
                 self._alike.clear()
-            saying = self._alike[key] = Saying(match)
+            saying = self._alike[key] = Saying(match, mention)
         return saying

@@ -29,6 +29,7 @@ from diagnosis.taxonomy.suppression import Suppression
 from diagnosis.triage.clue_book import ClueBook, host_of, rank_of
 from diagnosis.triage.clues import Clue
 from diagnosis.triage.facts import FACT_PATTERNS, FactReader, Facts, speaks_of_facts
+from diagnosis.triage.mentions import host_in
 from diagnosis.triage.repeats import Saying, Sayings, Speaker
 
 #: From this many bytes on, building the quicker scanner (half a second) pays for itself.
@@ -167,7 +168,8 @@ class _Reading:
 
     def _take_match(self, block: Block, start: int, match: Match) -> None:
         """Count the line to the clue it repeats, or make a clue of its record."""
-        line, saying = block.line_at(start), Saying(match)
+        line = block.line_at(start)
+        saying = Saying(match, host_in(line.message_data, match.signature))
         host, rank = host_of(line.head, self.origin), rank_of(line.head, self.origin)
         speaker = saying.speaker(normalise_host(host) if host else None, rank)
         tally = self.book.tally(saying, speaker, line.data, headed=line.head.prefixes > 0)

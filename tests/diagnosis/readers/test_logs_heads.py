@@ -44,6 +44,17 @@ LINES: dict[str, tuple[str, dict[str, object]]] = {
         ":- x",
         {"host": "leaf-14", "program": "swss#orchagent"},
     ),
+    "<6>1 2026-03-04T01:00:00Z node-003 kernel - - - NVRM: Xid": (
+        "- - - NVRM: Xid",
+        {"host": "node-003", "program": "kernel"},
+    ),
+    "[2026-03-04 01:00:00] node-003 kernel: NVRM: Xid": (
+        "NVRM: Xid",
+        {"host": "node-003", "program": "kernel"},
+    ),
+    "Mar  4 01:00:00 node-003 kern.err kernel: NVRM: Xid": ("NVRM: Xid", {"host": "node-003"}),
+    "[node-003:4711] x": ("x", {"outer_host": "node-003"}),
+    "[cache.py:4711] x": ("x", {"outer_host": None}),
     "2024-05-01T12:00:00.123456789Z stderr F [rank0]: x": ("x", {"rank": 0}),
     "[2026-09-05T17:34:36.549Z] task=162 node=node-162 | E0905 17:34:36.549 41 a.cc:414] x": (
         "x",
