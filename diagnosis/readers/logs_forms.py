@@ -21,9 +21,6 @@ MAX_FORMS = 2000
 MAX_LENGTHS = 48
 MAX_BEGINNINGS = 4096
 
-#: Orders in which the lengths are tried that are kept for one log.
-MAX_ORDERS = 4096
-
 #: So much of a message tells whether it begins with one more prefix (bytes).
 BEGINNING = 64
 
@@ -67,35 +64,20 @@ class Forms:
         self._known: dict[bytes, Form | None] = {}
         self._families: dict[bytes, int] = {}
         self._lengths: list[int] = []
-        self._orders: dict[object, list[int]] = {}
         self._begun: dict[tuple[int, bytes], bool] = {}
 
-    def like(self, raw: bytes, subject: object = None) -> Iterator[Form]:
-        """Forms that this line begins like, first as long as `prefer` named for the subject."""
+    def like(self, raw: bytes) -> Iterator[Form]:
+        """Forms that this line begins like."""
         shape = raw[:LONGEST].translate(_DIGITS)
         known = self._known
-        for end in self._order(subject):
+        for end in self._lengths:
             form = known.get(shape[:end])
             if form is not None:
                 yield form
 
-    def prefer(self, form: Form, subject: object) -> None:
-        """Look for forms as long as this one first in lines of the subject."""
-        order = self._orders[subject]
-        if order[0] != form.end:
-            order.remove(form.end)
-            order.insert(0, form.end)
-
-    def _order(self, subject: object) -> list[int]:
-        """All lengths, in the order in which they are tried for a subject."""
-        order = self._orders.get(subject)
-        if order is None:
-            if len(self._orders) >= MAX_ORDERS:
-                self._orders.clear()
-            order = self._orders[subject] = []
-        if len(order) < len(self._lengths):
-            order += self._lengths[len(order) :]
-        return order
+    def ending_at(self, raw: bytes, end: int) -> Form | None:
+        """The form of `end` bytes that this line begins like."""
+        return self._known.get(raw[:end].translate(_DIGITS)) if end <= LONGEST else None
 
     def of(self, raw: bytes) -> Form | None:
         """The form of a plain line (see `is_plain`); None where none is known."""

@@ -6,6 +6,7 @@ the patterns. Both may name a line too much, never one too few; RE2 has the last
 """
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from threading import Lock
 from typing import Any, Protocol
 
@@ -92,12 +93,12 @@ def _lines(text: bytes, ends: list[int]) -> Iterator[Hit]:
         last = (one >> _INDEX_BITS) - 1
         if last >= following:
             if patterns:
-                yield start, line, _ascending(patterns)
+                yield start, line, _ascending(tuple(patterns))
             start, line, following = _line_at(text, last)
             patterns = []
         patterns.append(one & _PATTERN)
     if patterns:
-        yield start, line, _ascending(patterns)
+        yield start, line, _ascending(tuple(patterns))
 
 
 def _line_at(text: bytes, position: int) -> tuple[int, bytes, int]:
@@ -112,8 +113,9 @@ def _line_at(text: bytes, position: int) -> tuple[int, bytes, int]:
     return start, line, start + len(line) + 1
 
 
-def _ascending(patterns: list[int]) -> tuple[int, ...]:
-    return tuple(patterns) if len(patterns) == 1 else tuple(sorted(set(patterns)))
+@lru_cache(maxsize=1 << 12)
+def _ascending(patterns: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(sorted(set(patterns)))
 
 
 def scanner_for(patterns: Sequence[str], *, native: bool) -> Scanner:

@@ -216,9 +216,11 @@ class _Reading:
         """Whose line it is by its form and by what is around it: host (normalised) and rank."""
         host, rank = outer.outer_host or self.origin.host, self.origin.rank
         if form.host is not None:
-            host = raw[slice(*form.host)].decode("ascii")
+            begin, end = form.host
+            host = raw[begin:end].decode("ascii")
         if outer.rank is not None and form.draft.rank is None:
             rank = outer.rank
         elif form.rank is not None:
-            rank = int(raw[slice(*form.rank)])
+            begin, end = form.rank
+            rank = int(raw[begin:end])
         return normalise_host(host) if host else None, rank
