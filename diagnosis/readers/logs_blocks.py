@@ -107,6 +107,12 @@ class Block:
         """Where in `around` the line begins in which the line at byte `start` stood."""
         return int(self._starts_around[self._lines_before(start)])
 
+    def _around_at(self, start: int) -> bytes:
+        """The line of `around` in which the line at byte `start` stood."""
+        begin = self._start_around(start)
+        end = self._of_file.find(b"\n", begin)
+        return self._of_file[begin : end if end >= 0 else None]
+
     @cached_property
     def _starts_around(self) -> "np.ndarray":
         """Where each line of `around` begins; only line feeds end them."""
@@ -129,11 +135,13 @@ class Block:
 
     def outer_head_at(self, start: int) -> Head:
         """What the JSON around the message of the line at byte `start` tells; empty for none."""
-        if self.around is None:
-            return NO_HEAD
-        begin = self._start_around(start)
-        end = self.around.find(b"\n", begin)
-        return head_in(self.around[begin : end if end >= 0 else None])
+        return NO_HEAD if self.around is None else head_in(self._around_at(start))
+
+    def names(self, start: int, needle: bytes) -> bool:
+        """Do the line that begins at byte `start` or the JSON around it hold these bytes?"""
+        if needle in self.bytes_at(start):
+            return True
+        return self.around is not None and needle in self._around_at(start)
 
     def bytes_at(self, start: int) -> bytes:
         """The bytes of the line that begins at byte `start`, up to MAX_LINE_BYTES, colourless."""

@@ -90,10 +90,11 @@ def span_at(block: Block, start: int) -> list[int]:
 
 def _is_plainly_others(block: Block, start: int, owner: Line, needle: bytes) -> bool:
     """Is it stamped like the owner's line, without naming its process? Told without parsing it."""
-    if owner.head.stamp is None or block.around is not None:
+    if owner.head.stamp is None:
         return False
-    raw = block.bytes_at(start)
-    return raw.startswith(owner.data[:_SAME_DAY]) and needle not in raw
+    if not block.bytes_at(start).startswith(owner.data[:_SAME_DAY]):
+        return False
+    return not block.names(start, needle)
 
 
 def _is_wrapped(owner: Line, line: Line) -> bool:
@@ -125,7 +126,7 @@ def _first_headed(block: Block, begin: int) -> int:
     reach = MAX_RECORD_LINES if _has_traceback_before(block, begin) else HEADLESS_LINES
     needle = _named_by(line.head)
     for earlier in block.starts_before(begin, reach - 1):
-        if not _may_name(block, earlier, needle):
+        if not block.names(earlier, needle):
             continue
         other = block.line_at(earlier)
         if not other.head.prefixes or not _same_source(line.head, other.head):
@@ -141,10 +142,6 @@ def _first_headed(block: Block, begin: int) -> int:
 def _named_by(head: Head) -> bytes:
     """What every line of the same process must hold; empty where nothing is sure."""
     return (head.host or "" if head.rank is None else str(head.rank)).encode()
-
-
-def _may_name(block: Block, start: int, needle: bytes) -> bool:
-    return block.around is not None or needle in block.bytes_at(start)
 
 
 def _has_traceback_before(block: Block, start: int) -> bool:
