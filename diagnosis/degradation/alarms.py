@@ -24,6 +24,9 @@ class AlarmRule:
     hosts did and came back from counts like the host's own past. `fresh_values` new values of a
     metric are waited for, of a counter `fresh_counts`; fewer (`swift_*`) where it is plain.
 
+    A gauge that is away within `waking_s` of a rest has been since the turn of the fleet that the
+    rest followed, where that lies at most `longest_turn_s` back: nobody judged it meanwhile.
+
     A cell speaks for its host only when the host itself has moved (`own_share` of the distance) and
     shifts alone; a group's shift outweighs what the host shows by itself, unless that is at least
     `own_evidence` as strong.
@@ -48,6 +51,8 @@ class AlarmRule:
     fresh_values: float = 1.6
     fresh_counts: float = 4.9
     several: int = 3
+    waking_s: float = 60.0
+    longest_turn_s: float = 300.0
     groups: GroupRule = field(default_factory=GroupRule)
 
     def __call__(self, state: Watch, limit: float) -> None:
@@ -176,7 +181,7 @@ class AlarmRule:
         alarm = state.alarms.get(host)
         if alarm is None:
             book = state.alarms if self._enough(state, cells, limit) else state.near
-            onset = min(cell.onset for cell in cells)
+            onset = min(self._onset(state, cell) for cell in cells)
             alarm = book.setdefault(host, Alarm(state.time, onset, state.time))
             alarm.last_hot = state.time
         for cell in cells:
@@ -184,6 +189,14 @@ class AlarmRule:
                 known = alarm.shifts.get((told.row, told.entity))
                 if known is None or known[0] < told.deviations:
                     alarm.shifts[told.row, told.entity] = picture(state, told)
+
+    def _onset(self, state: Watch, cell: Cell) -> float:
+        """When the cell left, or when the whole fleet turned, where it cannot be told apart."""
+        waking = cell.onset - state.woke <= self.waking_s
+        near = 0 <= cell.onset - state.turning <= self.longest_turn_s
+        if waking and near and not bool(state.scaling.abnormal[cell.row, 0]):
+            return state.turning
+        return cell.onset
 
 
 def _as_told(state: Watch, cell: Cell) -> Iterator[Cell]:

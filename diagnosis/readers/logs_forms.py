@@ -21,6 +21,9 @@ MAX_FORMS = 2000
 MAX_LENGTHS = 48
 MAX_BEGINNINGS = 4096
 
+#: Orders in which the lengths are tried that are kept for one log.
+MAX_ORDERS = 4096
+
 #: So much of a message tells whether it begins with one more prefix (bytes).
 BEGINNING = 64
 
@@ -64,25 +67,35 @@ class Forms:
         self._known: dict[bytes, Form | None] = {}
         self._families: dict[bytes, int] = {}
         self._lengths: list[int] = []
-        self._at = 0
+        self._orders: dict[object, list[int]] = {}
         self._begun: dict[tuple[int, bytes], bool] = {}
 
-    def like(self, raw: bytes) -> Iterator[Form]:
-        """Forms that this line begins like, the more frequent lengths first."""
+    def like(self, raw: bytes, subject: object = None) -> Iterator[Form]:
+        """Forms that this line begins like, first as long as `prefer` named for the subject."""
         shape = raw[:LONGEST].translate(_DIGITS)
         known = self._known
-        for at, end in enumerate(self._lengths):
+        for end in self._order(subject):
             form = known.get(shape[:end])
             if form is not None:
-                self._at = at
                 yield form
 
-    def prefer(self) -> None:
-        """Look for forms as long as the one that `like` gave last earlier."""
-        at = self._at
-        if at:
-            lengths = self._lengths
-            lengths[at - 1], lengths[at] = lengths[at], lengths[at - 1]
+    def prefer(self, form: Form, subject: object) -> None:
+        """Look for forms as long as this one first in lines of the subject."""
+        order = self._orders[subject]
+        if order[0] != form.end:
+            order.remove(form.end)
+            order.insert(0, form.end)
+
+    def _order(self, subject: object) -> list[int]:
+        """All lengths, in the order in which they are tried for a subject."""
+        order = self._orders.get(subject)
+        if order is None:
+            if len(self._orders) >= MAX_ORDERS:
+                self._orders.clear()
+            order = self._orders[subject] = []
+        if len(order) < len(self._lengths):
+            order += self._lengths[len(order) :]
+        return order
 
     def of(self, raw: bytes) -> Form | None:
         """The form of a plain line (see `is_plain`); None where none is known."""

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from diagnosis.readers.line_ends import breaks_between
 from diagnosis.readers.logs_blocks import Block
 from diagnosis.readers.logs_heads import Head
 from diagnosis.readers.logs_lines import Line
@@ -150,10 +151,10 @@ def _has_traceback_before(block: Block, start: int) -> bool:
     """Does a traceback begin somewhere in reach? Most lines are told so without looking closer."""
     text, low = block.text, max(0, start - _NEAR_BYTES)
     at = text.rfind(_TRACEBACK_BYTES, low, start)
-    if at < 0 and low and text.count(b"\n", low, start) <= MAX_RECORD_LINES:
+    if at < 0 and low and breaks_between(text, low, start) <= MAX_RECORD_LINES:
         furthest = min(block.starts_before(start, MAX_RECORD_LINES), default=start)
         at = text.rfind(_TRACEBACK_BYTES, furthest, start)
-    return at >= 0 and text.count(b"\n", at, start) <= MAX_RECORD_LINES
+    return at >= 0 and breaks_between(text, at, start) <= MAX_RECORD_LINES
 
 
 def _first_bare(block: Block, begin: int) -> int:
@@ -239,7 +240,7 @@ def nearest_stamp(block: Block, position: int) -> Stamp | None:
 def records_in(file: str, block: Block, known: Stamp | None = None) -> Iterator[Record]:
     """All records of a block, in order of their first lines; every line is in exactly one."""
     taken: set[int] = set()
-    for start in block.starts.tolist() if block.text else ():
+    for start in block.starts.tolist():
         if start in taken:
             continue
         span = [one for one in _span_from(block, start) if one not in taken]

@@ -120,10 +120,10 @@ class Sayings:
         `possible`: all patterns that may match it, as `Matcher.hits` told.
         """
         known, forms = self._known, self.forms
-        for form in forms.like(raw):
+        for form in forms.like(raw, possible):
             saying = known.get((form.family, possible, raw[form.end :]))
             if saying is not None:
-                forms.prefer()
+                forms.prefer(form, possible)
                 return (form, saying) if saying is not UNSURE else None
         return self._new(raw, possible) if is_plain(raw) else None
 

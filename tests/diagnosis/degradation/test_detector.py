@@ -34,6 +34,15 @@ def test_onset_and_alarm_are_near_the_change() -> None:
     assert window.time[120] < suspect.alarm_time <= window.time[120] + 90
 
 
+def test_a_host_that_leaves_while_the_whole_fleet_turns_is_dated_by_the_turn() -> None:
+    window = slowed(calm_window(hosts=16), 3, at=120, by=0.2)
+    values = window.values.copy()
+    values[1] *= np.interp(np.arange(240), [120, 132], [1.0, 0.05])
+    suspect = judged(changed(window, values)).suspects[0]
+    assert suspect.host == "node-03"
+    assert abs(suspect.onset - window.time[120]) <= 60
+
+
 def test_calm_hosts_that_differ_by_nature_are_healthy() -> None:
     assert judged(calm_window(hosts=64)).answer is Answer.HEALTHY
 
