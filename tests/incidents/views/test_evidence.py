@@ -49,13 +49,14 @@ def test_lines_near_a_files_start_are_in_the_incidents_page_from_the_start(
 ):
     evidence = stored(incident, b"".join(b"line %d\n" % number for number in range(1, 100)))
     run = DiagnosisFactory(incident=incident, done=True)
+    suspect = SuspectFactory(diagnosis=run)
     for offset, line in ((300, 40), (1 << 30, 90)):
         finding = FindingFactory(
             diagnosis=run, evidence=evidence, locator={"line": line, "offset": offset}
         )
-        SuspectFactory(diagnosis=run, position=line).findings.add(finding)
+        suspect.findings.add(finding)
     proof = responder.get(f"/incidents/{incident.pk}").context["proof"]
-    near, far = (one.speaks_for[0] for one in proof.suspects)
+    near, far = proof.suspects[0].speaks_for
     assert (near.excerpt.first, near.excerpt.last, far.excerpt) == (35, 48, None)
 
 
