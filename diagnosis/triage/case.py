@@ -10,6 +10,7 @@ from diagnosis.core.target import normalise_host
 from diagnosis.core.words import SignatureClass
 from diagnosis.readers.logs_times import Stamp
 from diagnosis.taxonomy.history import History
+from diagnosis.triage.addresses import left_over
 from diagnosis.triage.clues import Clue, earliest
 from diagnosis.triage.escalated import with_escalations
 from diagnosis.triage.places import completed
@@ -77,8 +78,10 @@ class Case:
 
     @cached_property
     def addresses(self) -> Mapping[str, str]:
-        """IP address → host, as the collective library printed them."""
-        return {ip: host for scan in self.scans for ip, host in scan.facts.addresses.items()}
+        """IP address → host, as the collective library printed them or as only one is left."""
+        told = {ip: host for scan in self.scans for ip, host in scan.facts.addresses.items()}
+        peers = {clue.place.peer for clue in self.clues if clue.place.peer}
+        return {**told, **left_over(told, peers, self.placement.hosts)}
 
     @cached_property
     def ended_ranks(self) -> Mapping[int, str]:
