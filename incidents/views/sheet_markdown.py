@@ -89,6 +89,10 @@ def _after(after: Aftermath) -> str:
     hosts = ", ".join(code(host.name) for host in after.left_out)
     without = f" without {hosts}" if hosts else ""
     further = {True: "got further", False: "broke earlier", None: "runs"}[after.passed]
+    if after.stopped_by is not None:
+        halted = "stands still" if after.stopped_by.is_open else "stood still"
+        further = f"{further}, then {halted}" if after.passed else halted
+        further += f" ({after.stopped_by.reference})"
     return f"attempt {after.attempt.number}{without} {further}"
 
 
