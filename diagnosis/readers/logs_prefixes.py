@@ -71,7 +71,8 @@ _SYSLOG_STAMP = re.compile(
 
 #: Words with a number that name a device or a thing, never a host.
 _NOT_HOSTS = re.compile(
-    r"(?:eth|en[opsx]|ens|ib|bond|br|veth|docker|lo|mlx5_|mlx4_|nvme|sd[a-z]|dm-|md|loop|cpu|gpu|"
+    r"(?:eth|en[opsx]|ens|ib|bond|br|veth|docker|lo|mlx5_|mlx4_|nvme|sd[a-z]|dm-|md|loop|cpu|"
+    r"gpu(?![-_]\d\d|\d{3})|"
     r"cuda|rank|task|step|epoch|iter|line|error|warning|info|python|python3|nvidia|nvrm|mce|"
     r"edac|pci|usb|xfs|ext4|nfs|ipmi|w|e|i|f)[-_]?\d*$",
     re.IGNORECASE,
@@ -140,6 +141,12 @@ def _collector(found: re.Match[str], draft: Draft) -> bool:
     return True
 
 
+def _rank_and_host(found: re.Match[str], draft: Draft) -> bool:
+    """SageMaker's mpirun names both."""
+    draft.outer_host, draft.outer_at = found["host"], found.span("host")
+    return _rank(found, draft)
+
+
 def _runner(found: re.Match[str], draft: Draft) -> bool:
     """`<run>.<host>.<more> [stderr]`: the last part that looks like a host."""
     if draft.prefixes:
@@ -187,16 +194,20 @@ _BRACKET = (
     (r"\[rank:?\s?(\d+)\]:?", _rank),
     (r"\[R(?:ANK|ank) (\d+)\]:?", _first_rank),
     (r"\[\d+,(\d+)\]<std(?:err|out|diag)>:", _rank),
+    (r"\[\d+,mpirank:(\d+),(?P<host>[\w.-]+)\]<std(?:err|out|diag)>:", _rank_and_host),
     (r"\[(?:default|trainer|worker|role)(\d+)\]:", _local_rank),
     (r"\[[IWEF]\d{0,4} ProcessGroup\w+\.cpp:\d+\]", _skip),
     (r"\[(?:PG (?P<group>[^\]]*?) )?Rank (?P<rank>\d+)\]:?", _c10d),
-    (r"\[pod/[\w.-]+/[\w.-]+\]", _skip),
+    (r"\[pod/(?P<host>[\w.-]+)/[\w.-]+\]", _collector),
     (rf"\[{_LEVEL}\]:?(?=\s)", _skip),
     (r"\[\d+\](?= \[rank|\s*$| [A-Z\[#f])", _skip),
     (r"\[[\w./-]+\.(?:cc|cpp|py|h):\d+(?::\w+)?\]", _skip),
     (r"\[(?P<host>[A-Za-z][\w-]*\d[\w-]*):\d+\](?= )", _collector),
 )
-_PAREN = ((r"\((?P<name>[A-Za-z][\w.:-]*)(?: pid=(?P<pid>\d+))?(?:, ip=(?P<ip>[\d.]+))?\)", _ray),)
+_PAREN = (
+    (r"\(\w+ rank=(\d+)(?: pid=\d+)?\)", _rank),
+    (r"\((?P<name>[A-Za-z][\w.:-]*)(?: pid=(?P<pid>\d+))?(?:, ip=(?P<ip>[\d.]+))?\)", _ray),
+)
 _ANGLE = ((r"<\d+>\d (?=\d{4}-)", _skip),)
 _DIGIT_ONLY = (
     (r"[0-9a-f]{1,4} \| (?=\d\d/\d\d/\d{4})", _skip),

@@ -20,6 +20,9 @@ from diagnosis.triage.places import Place, address_of, gpu_name, nic_of
 MAX_REMEMBERED = 20_000
 MAX_WORDS = 2000
 
+#: Lines that end alike in so many bytes most often hold the same words.
+ENDING = 24
+
 
 @dataclass(slots=True)
 class Tally:
@@ -113,19 +116,32 @@ class Sayings:
         self._matcher = matcher
         self._known: dict[tuple[int, tuple[int, ...], bytes], Saying] = {}
         self._alike: dict[tuple[object, ...], Saying] = {}
+        self._lengths: dict[bytes, int] = {}
 
     def of(self, raw: bytes, possible: tuple[int, ...]) -> tuple[Form, Saying] | None:
         """What the line says by its words; None where it must be looked at as a whole.
 
         `possible`: all patterns that may match it, as `Matcher.hits` told.
         """
-        known, forms = self._known, self.forms
-        for form in forms.like(raw):
+        known, ending = self._known, raw[-ENDING:]
+        length = self._lengths.get(ending)
+        if length is not None:
+            form = self.forms.ending_at(raw, len(raw) - length)
+            if form is not None:
+                saying = known.get((form.family, possible, raw[form.end :]))
+                if saying is not None:
+                    return (form, saying) if saying is not UNSURE else None
+        for form in self.forms.like(raw):
             saying = known.get((form.family, possible, raw[form.end :]))
             if saying is not None:
-                forms.prefer()
+                self._note_length(ending, len(raw) - form.end)
                 return (form, saying) if saying is not UNSURE else None
         return self._new(raw, possible) if is_plain(raw) else None
+
+    def _note_length(self, ending: bytes, length: int) -> None:
+        if len(self._lengths) >= MAX_REMEMBERED:
+            self._lengths.clear()
+        self._lengths[ending] = length
 
     def _new(self, raw: bytes, possible: tuple[int, ...]) -> tuple[Form, Saying] | None:
         form = self.forms.of(raw)

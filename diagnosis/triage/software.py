@@ -12,7 +12,7 @@ from diagnosis.taxonomy.signature import Severity
 from diagnosis.triage.case import Case
 from diagnosis.triage.clues import Clue, earliest, is_before
 from diagnosis.triage.outcome import Outcome
-from diagnosis.triage.outlived import is_over_before, outlived, wait_of
+from diagnosis.triage.outlived import early_ones, is_over_before, outlived
 from diagnosis.triage.suspects import shown, soft_target, suspect
 from diagnosis.triage.timeline import day_text
 
@@ -50,16 +50,16 @@ def judge_software(case: Case, *, consequences: bool = False, late: bool = False
     `late`: also those that come after it; `consequences`: also summaries (the last resort).
     """
     errors = case.of(SignatureClass.DISTRIBUTED)
+    asking = [clue for clue in case.of(*_SOFT, follow_on=consequences) if asks_for_action(clue)]
+    early = early_ones(case, asking, errors)
     standing = [
-        clue
-        for clue in case.of(*_SOFT, follow_on=consequences)
-        if asks_for_action(clue) and (late or not _is_after(clue, _fan_out(case, clue, errors)))
+        clue for clue in asking if late or not _is_after(clue, _fan_out(case, clue, errors, early))
     ]
     if not standing:
         return None
     cause = _accused_by_most(_cause_of(case, standing), standing)
-    fan_out = _fan_out(case, cause, errors)
-    before = outlived(case, cause, errors)
+    fan_out = _fan_out(case, cause, errors, early)
+    before = outlived(case, cause, early)
     cls = _class(cause, case)
     score = _score(cause, standing, fan_out, late=late or consequences)
     score = min(score, _most_after(case, cause, before))
@@ -94,9 +94,13 @@ def asks_for_action(clue: Clue) -> bool:
     return not watched or clue.signature.cls is SignatureClass.STORAGE
 
 
-def _fan_out(case: Case, clue: Clue, errors: Sequence[Clue]) -> list[Clue]:
+def _fan_out(
+    case: Case, clue: Clue, errors: Sequence[Clue], early: Sequence[Clue]
+) -> Sequence[Clue]:
     """The distributed errors that may have to do with the clue: not those that the job outlived."""
-    before = {id(error) for error in outlived(case, clue, errors)}
+    before = {id(error) for error in outlived(case, clue, early)}
+    if not before:
+        return errors
     return [error for error in errors if id(error) not in before]
 
 
@@ -104,8 +108,7 @@ def _most_after(case: Case, cause: Clue, before: Sequence[Clue]) -> float:
     """How sure a cause may be after errors that the job outlived, and that may still go on."""
     if not before:
         return 1.0
-    wait = wait_of(case)
-    return 0.8 if all(is_over_before(error, cause, wait) for error in before) else 0.65
+    return 0.8 if all(is_over_before(case, error, cause) for error in before) else 0.65
 
 
 def _outlived(before: Sequence[Clue]) -> list[str]:
@@ -130,6 +133,7 @@ def _cause_of(case: Case, standing: Sequence[Clue]) -> Clue:
     """
     exact = [clue for clue in standing if not is_fallback(clue)]
     caught = [clue for clue in exact if clue.signature.cls is SignatureClass.USER]
+    caught = early_ones(case, exact, caught)
     gone = {id(error) for clue in exact for error in outlived(case, clue, caught)}
     exact = [clue for clue in exact if id(clue) not in gone]
     return earliest(exact or standing)[0]

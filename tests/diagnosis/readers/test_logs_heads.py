@@ -60,6 +60,14 @@ LINES: dict[str, tuple[str, dict[str, object]]] = {
         "x",
         {"rank": 162, "outer_host": "node-162"},
     ),
+    "gpu-12: [900.200000] NVRM: Xid": ("NVRM: Xid", {"outer_host": "gpu-12"}),
+    "gpu-1: 80 C": ("gpu-1: 80 C", {"outer_host": None}),
+    "2026-11-02T03:24:05.123Z [1,mpirank:3,algo-2]<stderr>:[rank3]: x": (
+        "x",
+        {"rank": 3, "outer_host": "algo-2"},
+    ),
+    "[pod/trainer-3/pytorch] x": ("x", {"outer_host": "trainer-3"}),
+    "(VllmWorker rank=3 pid=1235) x": ("x", {"rank": 3}),
     "[1803] [rank1]:[E602 08:17:52.257891708 ProcessGroupNCCL.cpp:1743] x": ("x", {"rank": 1}),
 }
 
