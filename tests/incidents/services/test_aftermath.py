@@ -106,6 +106,7 @@ def test_an_attempt_that_stands_still_has_not_got_further(decision: Decision) ->
 
     found = selectors.aftermath_of(broken, now=timezone.now())
 
+    assert found
     assert (found.passed, found.ran, found.stopped_by) == (None, 1, stands)
 
 
@@ -126,4 +127,6 @@ def test_a_hang_that_was_over_while_the_attempt_went_on_did_not_stop_it(decision
     hang = hang_on(later, after=HOUR)
     resolve(actor=actor(), incident=hang, resolution=Resolution.RECOVERED)
 
-    assert selectors.aftermath_of(broken, now=timezone.now()).passed
+    found = selectors.aftermath_of(broken, now=timezone.now())
+    assert found
+    assert found.passed
