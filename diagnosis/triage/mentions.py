@@ -10,11 +10,14 @@ _LOOKED_AT = 400
 _OF_A_MACHINE = {Stream.KERNEL, Stream.SYSTEM, Stream.BMC}
 
 _NAME = r"[A-Za-z][\w-]*(?:\.[A-Za-z][\w-]*)*"
+_KINDS = ("node", "host", "dgx", "hgx", "compute", "nid", "server", "srv", "blade", "machine")
 #: Names that are no thread, rank or device: `gpu-node-12`, `dgx07`, `ip-10-0-0-3`.
 _MACHINE = (
-    r"(?:(?:[A-Za-z0-9]+-)*[a-z]*(?:node|host|dgx|hgx|compute|nid|server|srv|blade|machine)s?"
+    rf"(?:(?:[A-Za-z0-9]+-)*[a-z]*(?:{'|'.join(_KINDS)})s?"
     r"-?[a-z]?\d[\w-]*|ip(?:-\d{1,3}){4})(?:\.[A-Za-z][\w-]*)*"
 )
+#: One of these stands in every line that names a host; most lines of a flood hold none.
+_IN_EVERY_MENTION = (*_KINDS, "ip-")
 _FIELD = re.compile(
     r"""(?:^|[\s,;{(\["'])(?:_?host|_?host_?name|node|node_?name)["']?\s?[=:]\s?["']?"""
     rf"""({_NAME})(?=["'\s,;)}}\]]|$)""",
@@ -34,6 +37,9 @@ def host_in(words: bytes, signature: Signature) -> str | None:
     line only right at its start.
     """
     text = words[:_LOOKED_AT].decode("utf-8", "replace")
+    lower = text.lower()
+    if not any(part in lower for part in _IN_EVERY_MENTION):
+        return None
     if signature.stream not in _OF_A_MACHINE:
         first = _FIRST.match(text)
         return first[1] if first else None
