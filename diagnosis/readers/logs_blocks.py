@@ -25,8 +25,18 @@ from diagnosis.readers.logs_lines import Line, parsed_line
 #: Bytes that are read at once; a block may be longer by one line.
 BLOCK_BYTES = 1 << 20
 
-#: A line is cut after this many bytes; what follows counts as a further piece of the same line.
+#: Of a longer line its beginning and its end are read, together this many bytes.
 MAX_LINE_BYTES = 1 << 16
+_END_BYTES = 1 << 14
+_LEFT_OUT = b" ... "
+
+
+def shortened(line: bytes) -> bytes:
+    """The line; of one longer than MAX_LINE_BYTES its beginning and its end."""
+    if len(line) <= MAX_LINE_BYTES:
+        return line
+    beginning = line[: MAX_LINE_BYTES - _END_BYTES - len(_LEFT_OUT)]
+    return b"%b%b%b" % (beginning, _LEFT_OUT, line[-_END_BYTES:])
 
 
 @dataclass
@@ -145,9 +155,8 @@ class Block:
         return self.around is not None and needle in self._around_at(start)
 
     def bytes_at(self, start: int) -> bytes:
-        """The bytes of the line that begins at byte `start`, up to MAX_LINE_BYTES, colourless."""
-        end = line_end(self.text, start, start + MAX_LINE_BYTES)
-        return without_colours(self.text[start:end])
+        """The bytes of the line that begins at byte `start`, shortened and colourless."""
+        return without_colours(shortened(self.text[start : line_end(self.text, start)]))
 
     def starts_before(self, start: int, most: int) -> Iterator[int]:
         """Starts of up to `most` lines before byte `start`, the nearest first."""

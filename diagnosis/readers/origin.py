@@ -24,17 +24,23 @@ _TOOL_AND_HOST = re.compile(
     re.IGNORECASE,
 )
 _NOT_A_HOST = re.compile(
-    r"^(?:slurm|job|rank|train|trainer|driver|engine|events|attempt|run|boot|debug|output|part|case)[-_]?\d*$"
+    rf"^(?:{_TOOL}|slurm|job|rank|train|trainer|driver|engine|events|attempt|run|boot|debug|crash|error"
+    r"|output|stdout|stderr|log|trace|dump|file|part|case|test|sample|latin|utf|ascii)[-_]?\d*$",
+    re.IGNORECASE,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The host, rank and job that evidence speaks for; None where that is not known."""
+    """The host, rank and job that evidence speaks for; None where that is not known.
+
+    `guessed`: the host is but the name of a log, so the log's own words count for more.
+    """
 
     host: str | None = None
     rank: int | None = None
     job: str | None = None
+    guessed: bool = False
 
 
 def origin_from_name(name: str) -> Origin:
@@ -49,7 +55,8 @@ def origin_from_name(name: str) -> Origin:
     for form in (_TOOL_AND_HOST, _HOST_LOG):
         if found := form.match(base):
             host = found[1] or found[2]
-            return Origin() if _NOT_A_HOST.match(host) else Origin(host=host)
+            guessed = form is _HOST_LOG and found["bare"] is not None
+            return Origin() if _NOT_A_HOST.match(host) else Origin(host=host, guessed=guessed)
     return Origin()
 
 
@@ -60,4 +67,5 @@ def origin_of(evidence: Evidence) -> Origin:
         host=evidence.host or named.host,
         rank=named.rank if evidence.rank is None else evidence.rank,
         job=evidence.job or named.job,
+        guessed=named.guessed and not evidence.host,
     )

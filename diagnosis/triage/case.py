@@ -58,7 +58,11 @@ class Case:
     def log_hosts(self) -> frozenset[str]:
         """Normalised names of the hosts whose own words are in the logs."""
         named = {host for scan in self.scans for host in scan.facts.hosts}
-        named |= {scan.origin.host for scan in self.scans if scan.origin.host}
+        named |= {
+            scan.origin.host
+            for scan in self.scans
+            if scan.origin.host and not (scan.origin.guessed and scan.facts.hosts)
+        }
         named |= {clue.place.host for clue in self.clues if clue.place.host}
         return frozenset(normalise_host(host) for host in named)
 

@@ -34,7 +34,8 @@ class Facts:
     `comm_ranks`: (communicator size, rank) → host; `addresses`: IP → host; `boot`: epoch seconds
     of the host's boot; `ended`: rank → why it is known to be gone; `local_ranks`: rank → its
     number on its host; `gpus`: (host, PCI address) → UUID, as kernels tell it before a GPU's first
-    error; "" for the log's own host.
+    error; "" for the log's own host. `shortened`: lines that may tell something and of which only
+    the beginning and the end were read.
     """
 
     comm_ranks: dict[tuple[int, int], str] = field(default_factory=dict)
@@ -47,6 +48,7 @@ class Facts:
     last: Stamp | None = None
     stamps: list[Stamp] = field(default_factory=list)
     lines: int = 0
+    shortened: int = 0
     gpus: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def note_speaker(self, host: str | None, rank: int | None) -> None:

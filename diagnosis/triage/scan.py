@@ -10,12 +10,12 @@ from diagnosis.core.target import normalise_host
 from diagnosis.readers.collective_reports import PATTERNS as REPORT_PATTERNS
 from diagnosis.readers.collective_reports import ReportReader
 from diagnosis.readers.logs import (
-    MAX_LINE_BYTES,
     Block,
     Line,
     is_plain,
     last_stamp,
     read_blocks,
+    shortened,
 )
 from diagnosis.readers.logs_colours import ESCAPE
 from diagnosis.readers.logs_forms import Form
@@ -107,7 +107,8 @@ class _Reading:
             self._note_first(block)
         own = self._matcher.signatures
         for start, whole, possible in hits_in(block, self._matcher):
-            raw = whole[:MAX_LINE_BYTES]
+            raw = shortened(whole)
+            self.facts.shortened += len(raw) < len(whole)
             if possible[-1] >= own:
                 if self._took_facts(block, raw, possible):
                     continue

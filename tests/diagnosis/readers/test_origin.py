@@ -22,6 +22,9 @@ NAMES = [
     ("kern.log.1", Origin()),
     ("messages-20261102", Origin()),
     ("run-2-dmesg.log", Origin()),
+    ("node-06.log", Origin(host="node-06", guessed=True)),
+    ("dmesg2.log", Origin()),
+    ("latin1.log", Origin()),
 ]
 
 

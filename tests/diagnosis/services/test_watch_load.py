@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
+from aegis_web.allocator import give_back_what_is_freed
 from diagnosis.core.placement import Placement, RankPlace
 from diagnosis.models import JobWatch, MetricSource, WatchVerdict
 from diagnosis.services import watch, watch_list
@@ -107,6 +108,7 @@ class WorkersClock:
 
 
 def stretch_of(minutes: float, *, jobs: int, hosts: int, ranks_per_host: int) -> Stretch:
+    give_back_what_is_freed()  # as workers do
     start_jobs(jobs, hosts, ranks_per_host)
     source, stretch, began = FleetSource.healthy(hosts), Stretch(), NOW
     while began < NOW + 60 * minutes:
