@@ -32,6 +32,8 @@ class AlarmRule:
     hold_s: float
     activity_hold_s: float
     own_share: float = 0.4
+    stuck: float = 5.0
+    held_share: float = 0.85
     strong: float = 1.5
     strong_counts: float = 2.0
     least_counts: float = 1.3
@@ -133,13 +135,33 @@ class AlarmRule:
         return np.maximum(longest, others)
 
     def _moved_itself(self, state: Watch, cell: Cell) -> bool:
-        """Did the host move, or only its peers? A value that stands still has not moved."""
-        changed = state.start + float(state.recent.changed[cell.row, cell.entity])
-        if changed < cell.onset - self.groups.same_time_s:
+        """Did the host move, or only its peers?
+
+        A value that was nearer to its peers when it was last new stands still: its exporter is
+        stuck. A part that is held at one value was as far away from the first moment on.
+        """
+        at, sign = (cell.row, cell.entity), float(np.sign(cell.distance))
+        moved = float(state.recent.last[at]) - self._usual(state, *at)
+        least = self.own_share * cell.size
+        if min(sign * moved, sign * float(state.recent.away[at])) < least:
             return False
-        usual = float(state.offset[cell.row, cell.entity]) + value_at(state.common.level, cell)
-        moved = float(state.recent.last[cell.row, cell.entity]) - usual
-        return bool(moved * np.sign(cell.distance) >= self.own_share * cell.size)
+        told = len(state.panel.metrics)
+        rows = [cell.row] if cell.row < told else state.scaling.blends[cell.row - told].rows
+        return not any(self._stuck(state, int(row), cell.entity) for row in rows)
+
+    def _stuck(self, state: Watch, row: int, entity: int) -> bool:
+        """Has the value stood still for long, while its peers went further away from it?"""
+        still_s = state.time - state.start - float(state.recent.changed[row, entity])
+        if still_s < self.stuck * float(state.every[row, 0]):
+            return False
+        last = float(state.recent.last[row, entity]) - self._usual(state, row, entity)
+        now = last - _at(state.common.last, row, entity)
+        size = max(abs(now), abs(float(state.fast.mean[row, entity])))
+        then = abs(float(state.recent.away[row, entity]))
+        return size > float(state.scaling.floor[row, 0]) and then < self.held_share * size
+
+    def _usual(self, state: Watch, row: int, entity: int) -> float:
+        return float(state.offset[row, entity]) + _at(state.common.level, row, entity)
 
     def _settled(self, state: Watch, host: int) -> bool:
         """Was the host named long enough ago that a group would have shown itself by now?"""
@@ -184,6 +206,10 @@ class AlarmRule:
                 known = alarm.shifts.get((told.row, told.entity))
                 if known is None or known[0] < told.deviations:
                     alarm.shifts[told.row, told.entity] = picture(state, told)
+
+
+def _at(column: FloatArray, row: int, entity: int) -> float:
+    return float(column[row, entity if column.shape[1] > 1 else 0])
 
 
 def _as_told(state: Watch, cell: Cell) -> Iterator[Cell]:

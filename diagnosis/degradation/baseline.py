@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
 
 from diagnosis.core.metrics import FloatArray, TimeArray
 from diagnosis.degradation.peers import (
@@ -33,6 +34,8 @@ FEWEST_SAMPLES = 8
 #: Held values count as scraped at most so many samples apart: they may as well be rounded.
 SLOWEST_SCRAPE = 4.0
 _LIMIT_EVERY = 5
+#: Multiples of this, whole numbers left off, fill a span evenly and meet no period.
+_GOLDEN = (5**0.5 - 1) / 2
 _TINY_VARIANCE = 1e-12
 
 
@@ -56,10 +59,10 @@ def learn(panel: Panel, scaling: Scaling, values: FloatArray, time: TimeArray, p
     ticks = [scaling(tick) for tick in in_time(values)]
     changes = _changes(ticks)
     ticks = _calmed(ticks, scaling)
-    every_so_many = max(1, len(ticks) // OFFSET_SAMPLES)
-    own = scaling(median_over_time(values[:, :, ::every_so_many]))
-    some = ticks[::every_so_many]
-    offset = median_over_time(np.stack([tick - peers.median(tick - own) for tick in some], axis=-1))
+    some = _some(len(ticks))
+    own = scaling(median_over_time(values[:, :, some]))
+    levels = [ticks[at] - peers.median(ticks[at] - own) for at in some.tolist()]
+    offset = median_over_time(np.stack(levels, axis=-1))
     present = _present(ticks)
     apart = [tick - offset for tick in ticks]
     usual = [peers.median(tick) for tick in apart]
@@ -91,6 +94,17 @@ def learn(panel: Panel, scaling: Scaling, values: FloatArray, time: TimeArray, p
         slow=_smoothed(apart, seen, noisiness, peers, step / pace.slow),
         common=_common(np.stack(usual, axis=-1), step, pace.fast),
     )
+
+
+def _some(samples: int) -> npt.NDArray[np.intp]:
+    """About `OFFSET_SAMPLES` of so many samples, at no fixed distance.
+
+    Every second sample would be all or nothing of a series that is scraped every second time.
+    """
+    if samples < 2 * OFFSET_SAMPLES:
+        return np.arange(samples)
+    turns = np.arange(OFFSET_SAMPLES) * _GOLDEN
+    return np.unique((turns % 1.0 * samples).astype(np.intp))
 
 
 def _calmed(ticks: list[FloatArray], scaling: Scaling) -> list[FloatArray]:

@@ -1,11 +1,13 @@
 """What the robust detector keeps between two ticks: a few small arrays and the open alarms."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
 from diagnosis.core.metrics import FloatArray
 from diagnosis.degradation.answers import FleetShift
+from diagnosis.degradation.blanks import Blanks
 from diagnosis.degradation.catalogue import MetricDefinition
 from diagnosis.degradation.peers import Peers
 from diagnosis.degradation.recent import Recent
@@ -26,6 +28,11 @@ class Panel:
     definitions: tuple[MetricDefinition, ...]
     peers: Peers
     writer: int = -1
+
+    @cached_property
+    def blanks(self) -> Blanks:
+        """What makes zeros that cannot be into missing samples."""
+        return Blanks.of(self.definitions[: len(self.metrics)])
 
     def name(self, row: int) -> str:
         """The metric of a row as it was told, or the blend's name."""

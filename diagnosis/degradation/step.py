@@ -121,6 +121,7 @@ class Step:
         if missing is not None:
             missing = np.isnan(apart)
             apart[missing] = 0.0
+        state.recent.note_distances(apart)
         self._cut_spikes(state, apart)
         return apart, missing
 
