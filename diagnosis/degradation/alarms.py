@@ -37,10 +37,8 @@ class AlarmRule:
     strong: float = 1.5
     strong_counts: float = 2.0
     least_counts: float = 1.3
-    plain: float = 2.0
     swift: float = 0.6
-    swift_values: float = 1.2
-    swift_counts: float = 3.4
+    haste: float = 1.0
     patience: float = 2.0
     alone_patience: float = 3.0
     close_s: float = 300.0
@@ -56,7 +54,7 @@ class AlarmRule:
         """Open, keep up and close alarms in the state; `limit` is the full bound in deviations."""
         by_host: dict[int, list[Cell]] = {}
         shared: dict[int, float] = {}
-        held = list(self._held(state, limit))
+        held = self._held(state)
         crowded = self.groups.crowded_rows(state, held)
         if held:
             crowded |= self.groups.explained_rows(state)
@@ -87,42 +85,27 @@ class AlarmRule:
             elif alarm.recovered is None and state.time - alarm.last_hot > self.close_s:
                 alarm.recovered = alarm.last_hot
 
-    def _held(self, state: Watch, limit: float) -> list[Cell]:
+    def _held(self, state: Watch) -> list[Cell]:
         """Cells that have been away for long enough to be looked at."""
         if max(state.fast.run.max(), state.slow.run.max()) < self.swift * self.hold_s:
             return []
-        needed = self._needed(state, self.fresh_values, self.fresh_counts)
-        soon = self._needed(state, self.swift_values, self.swift_counts)
-        soon *= np.float32(self.swift)
-        if not bool(((state.fast.run >= soon) | (state.slow.run >= soon)).any()):
+        needed = self._needed(state)
+        soonest = np.where(state.scaling.activity, needed, np.float32(self.swift) * needed)
+        if not bool(((state.fast.run >= soonest) | (state.slow.run >= soonest)).any()):
             return []
         before = self.again * self._known_lengths(state)
         before[state.scaling.abnormal[:, 0]] = 0.0
-        held: list[Cell] = []
-        swift: dict[int, list[Cell]] = {}
-        for cell in held_cells(state, needed, before, soon):
-            if cell.lasted >= 1:
-                held.append(cell)
-            if self._plain(state, cell, limit):
-                swift.setdefault(int(state.panel.peers.host[cell.entity]), []).append(cell)
-        for cells in swift.values():
-            if len({cell.row for cell in cells}) > 1:
-                held += [replace(cell, lasted=1.0) for cell in cells if cell.lasted < 1]
-        return held
+        unmoved = np.float32(self.fresh_values) * state.every
+        return list(held_cells(state, needed, before, soonest, unmoved))
 
-    def _plain(self, state: Watch, cell: Cell, limit: float) -> bool:
-        told = cell.row < len(state.panel.metrics)
-        by_nature = bool(state.scaling.activity[cell.row, 0])
-        return told and not by_nature and cell.deviations >= self.plain * limit
-
-    def _needed(self, state: Watch, values: float, counts: float) -> FloatArray:
-        """Seconds that each cell has to be away, with so many new values of it meanwhile."""
+    def _needed(self, state: Watch) -> FloatArray:
+        """Seconds that each cell has to be away; of a counter so many samples."""
         activity = state.scaling.activity
         needed = np.where(activity, self.activity_hold_s, self.hold_s).astype(np.float32)
         writes = activity & (state.panel.peers.host == state.panel.writer)
         needed = np.where(writes, np.float32(self.writer_patience) * needed, needed)
-        fresh = np.where(state.scaling.abnormal, counts, values)
-        longer: FloatArray = np.maximum(needed, (fresh * state.every).astype(np.float32))
+        counts = np.where(state.scaling.abnormal, self.fresh_counts * state.every, 0.0)
+        longer: FloatArray = np.maximum(needed, counts.astype(np.float32))
         return longer
 
     def _known_lengths(self, state: Watch) -> FloatArray:
@@ -177,27 +160,32 @@ class AlarmRule:
 
     def _one_is_enough(self, state: Watch, cells: list[Cell], limit: float) -> bool:
         for cell in cells:
-            size, least = cell.deviations / limit, 1.0
+            size, least, strong = cell.deviations / limit, 1.0, self.strong
+            most = self.patience if cell.row >= len(state.panel.metrics) else self.alone_patience
             if bool(state.scaling.abnormal[cell.row, 0]):
-                least = self.least_counts
-                waits = 1.0 if size >= self.strong_counts else self.alone_patience
+                least, strong = self.least_counts, self.strong_counts
+                waits = strong / size if size >= strong else self.alone_patience
+            elif size >= strong:
+                waits = (strong / size) ** self.haste
             else:
-                blend = cell.row >= len(state.panel.metrics)
-                most = self.patience if blend else self.alone_patience
-                waits = 1 + (most - 1) * max(self.strong - size, 0.0) / (self.strong - 1)
-            if size >= least and cell.lasted >= waits:
+                waits = 1 + (most - 1) * (strong - size) / (strong - 1)
+            if size >= least and cell.lasted >= max(waits, self.swift):
                 return True
         return False
 
     def _are_enough(self, cells: list[Cell], lasted: float, limit: float) -> bool:
         rows = {cell.row: cell.deviations for cell in cells if cell.lasted >= lasted}
         short = (2 * self.strong - sum(rows.values()) / limit) / (2 * self.strong - 1.4)
-        return len(rows) > 1 and short <= 1 and lasted >= 1 + (self.patience - 1) * short
+        waits = max(1 + (self.patience - 1) * short, self.swift)
+        return len(rows) > 1 and short <= 1 and lasted >= waits
 
     def _note(self, state: Watch, host: int, cells: list[Cell], limit: float) -> None:
         alarm = state.alarms.get(host)
         if alarm is None:
-            book = state.alarms if self._enough(state, cells, limit) else state.near
+            enough = self._enough(state, cells, limit)
+            if not enough and all(cell.lasted < 1 for cell in cells):
+                return
+            book = state.alarms if enough else state.near
             onset = min(cell.onset for cell in cells)
             alarm = book.setdefault(host, Alarm(state.time, onset, state.time))
             alarm.last_hot = state.time

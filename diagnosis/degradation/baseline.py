@@ -175,6 +175,7 @@ def _smoothed(
         usual=usual,
         edge=10 * usual,
         run=np.zeros_like(mean),
+        fresh=np.zeros_like(mean),
         tail=np.zeros((len(mean), 1), np.float32),
     )
 

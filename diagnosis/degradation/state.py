@@ -45,7 +45,8 @@ class Smoothed:
 
     All arrays are (metrics, entities): `mean` and its usual `variance` on the common scale; `usual`
     the deviation that it is measured in now, `edge` the bound that follows; `run` the seconds for
-    which it has been out of bounds without a break. `tail`, (metrics, 1), is how many deviations
+    which it has been out of bounds without a break, `fresh` how many values were new meanwhile.
+    `tail`, (metrics, 1), is how many deviations
     the metric's foremost hosts have been away of late: noise with heavy tails shows itself there.
     """
 
@@ -54,6 +55,7 @@ class Smoothed:
     usual: FloatArray
     edge: FloatArray
     run: FloatArray
+    fresh: FloatArray
     tail: FloatArray
 
 
