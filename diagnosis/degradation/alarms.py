@@ -37,8 +37,8 @@ class AlarmRule:
     strong: float = 1.5
     strong_counts: float = 2.0
     least_counts: float = 1.3
-    swift: float = 0.6
-    haste: float = 1.0
+    swift: float = 0.38
+    haste: float = 1.5
     patience: float = 2.0
     alone_patience: float = 3.0
     close_s: float = 300.0
@@ -90,7 +90,7 @@ class AlarmRule:
         if max(state.fast.run.max(), state.slow.run.max()) < self.swift * self.hold_s:
             return []
         needed = self._needed(state)
-        soonest = np.where(state.scaling.activity, needed, np.float32(self.swift) * needed)
+        soonest = np.float32(self.swift) * needed
         if not bool(((state.fast.run >= soonest) | (state.slow.run >= soonest)).any()):
             return []
         before = self.again * self._known_lengths(state)
@@ -153,7 +153,10 @@ class AlarmRule:
 
     def _enough(self, state: Watch, cells: list[Cell], limit: float) -> bool:
         """The further a cell is, or several together are, the sooner is it certain."""
+        by_nature = state.scaling.activity[:, 0]
         told = [cell for cell in cells if cell.row < len(state.panel.metrics)]
+        if all(by_nature[cell.row] for cell in told):
+            told = [cell for cell in told if cell.lasted >= 1]
         return self._one_is_enough(state, cells, limit) or any(
             self._are_enough(told, cell.lasted, limit) for cell in told
         )
@@ -161,6 +164,8 @@ class AlarmRule:
     def _one_is_enough(self, state: Watch, cells: list[Cell], limit: float) -> bool:
         for cell in cells:
             size, least, strong = cell.deviations / limit, 1.0, self.strong
+            if bool(state.scaling.activity[cell.row, 0]) and cell.lasted < 1:
+                continue
             most = self.patience if cell.row >= len(state.panel.metrics) else self.alone_patience
             if bool(state.scaling.abnormal[cell.row, 0]):
                 least, strong = self.least_counts, self.strong_counts
