@@ -40,7 +40,8 @@ class Detector:
     """
 
     name: str = "peer-shift"
-    fast_s: float = 22.0
+    fast_s: float = 18.0
+    fewest: float = 1.2
     slow_s: float = 180.0
     warmup_s: float = 600.0
     memory_s: float = 1200.0
@@ -106,7 +107,7 @@ class Detector:
         quicker = min(1.0, window.span / self.full_span_s)
         return replace(
             self,
-            fast_s=max(self.fast_s * quicker, 1.5 * step, 1e-6),
+            fast_s=max(self.fast_s * quicker, self.fewest * step, 1e-6),
             slow_s=max(self.slow_s * quicker, 8 * step, 1e-6),
             warmup_s=self.warmup_s * quicker,
             memory_s=max(self.memory_s * quicker, 20 * step, 1e-6),
