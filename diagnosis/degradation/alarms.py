@@ -39,6 +39,7 @@ class AlarmRule:
     least_counts: float = 1.3
     swift: float = 0.38
     haste: float = 1.5
+    sole_counts: float = 0.75
     patience: float = 2.0
     alone_patience: float = 3.0
     close_s: float = 300.0
@@ -169,7 +170,7 @@ class AlarmRule:
             most = self.patience if cell.row >= len(state.panel.metrics) else self.alone_patience
             if bool(state.scaling.abnormal[cell.row, 0]):
                 least, strong = self.least_counts, self.strong_counts
-                waits = strong / size if size >= strong else self.alone_patience
+                waits = self.sole_counts if size >= strong else self.alone_patience
             elif size >= strong:
                 waits = (strong / size) ** self.haste
             else:

@@ -46,7 +46,7 @@ class Detector:
     warmup_s: float = 600.0
     memory_s: float = 1200.0
     hold_s: float = 50.0
-    activity_hold_s: float = 120.0
+    activity_hold_s: float = 130.0
     full_span_s: float = 2400.0
     short_span_s: float = 600.0
     min_warmup_samples: int = 16
