@@ -6,23 +6,28 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from diagnosis.core.metrics import FloatArray
-from diagnosis.degradation.cells import Cell, held_cells, picture, still_away, value_at
+from diagnosis.degradation.cells import Cell, held_cells, picture, still_away
 from diagnosis.degradation.groups import GroupRule
 from diagnosis.degradation.state import Alarm, Watch
+from diagnosis.degradation.stuck import moved_itself
 
 
 @dataclass(frozen=True)
 class AlarmRule:
     """Name a host for one metric beyond the full bound, or several beyond a share of it.
 
-    What is `strong` times beyond the bound speaks at once; what is less far waits, up to `patience`
-    times as long for several metrics, `alone_patience` times for one. Counters burst: alone they
-    wait for all of that below `strong_counts` and never speak below `least_counts`. Where two
-    metrics are `plain` times beyond the bound, `swift` of the time is enough. What came and went
-    before has to stay `again` times as long as then, but for counters, which flap; and what moves
-    by nature on the host that writes checkpoints `writer_patience` times as long. What `several`
-    hosts did and came back from counts like the host's own past. `fresh_values` new values of a
-    metric are waited for, of a counter `fresh_counts`; fewer (`swift_*`) where it is plain.
+    What is `strong` times beyond the bound speaks after the time that is asked for; what is less
+    far waits, up to `patience` times as long for several metrics, `alone_patience` times for one;
+    what is further speaks sooner (`haste` is the exponent), though never before `swift` of the time
+    and a second value. Counters burst: alone they wait for all of that below `strong_counts`, for
+    `sole_counts` of the time from there on, and never speak below `least_counts`; `fresh_counts`
+    samples are asked of them. What moves by nature speaks before its time only together with what
+    does not; nothing tells of a group before its time.
+
+    What came and went before has to stay `again` times as long as then, but for counters, which
+    flap; and what moves by nature on the host that writes checkpoints `writer_patience` times as
+    long. What `several` hosts did and came back from counts like the host's own past. A value that
+    repeats itself is a second one after `fresh_values` times as long as it takes for a new one.
 
     A cell speaks for its host only when the host itself has moved (`own_share` of the distance) and
     shifts alone; a group's shift outweighs what the host shows by itself, unless that is at least
@@ -32,8 +37,6 @@ class AlarmRule:
     hold_s: float
     activity_hold_s: float
     own_share: float = 0.4
-    stuck: float = 5.0
-    held_share: float = 0.85
     strong: float = 1.5
     strong_counts: float = 2.0
     least_counts: float = 1.3
@@ -61,11 +64,11 @@ class AlarmRule:
             crowded |= self.groups.explained_rows(state)
         for cell in held:
             host = int(state.panel.peers.host[cell.entity])
-            if cell.row in crowded or not self._moved_itself(state, cell):
+            if cell.row in crowded or not moved_itself(state, cell, self.own_share):
                 continue
             if self._settled(state, host) or self.groups.stands_alone(state, cell):
                 by_host.setdefault(host, []).append(cell)
-            elif self.groups.shared(state, cell):
+            elif cell.lasted >= 1 and self.groups.shared(state, cell):
                 shared[host] = max(cell.deviations, shared.get(host, 0.0))
             elif host in state.alarms:
                 by_host.setdefault(host, []).append(cell)
@@ -117,35 +120,6 @@ class AlarmRule:
             return longest.copy()
         others = np.partition(longest, hosts - self.several, axis=1)[:, [hosts - self.several]]
         return np.maximum(longest, others)
-
-    def _moved_itself(self, state: Watch, cell: Cell) -> bool:
-        """Did the host move, or only its peers?
-
-        A value that was nearer to its peers when it was last new stands still: its exporter is
-        stuck. A part that is held at one value was as far away from the first moment on.
-        """
-        at, sign = (cell.row, cell.entity), float(np.sign(cell.distance))
-        moved = float(state.recent.last[at]) - self._usual(state, *at)
-        least = self.own_share * cell.size
-        if min(sign * moved, sign * float(state.recent.away[at])) < least:
-            return False
-        told = len(state.panel.metrics)
-        rows = [cell.row] if cell.row < told else state.scaling.blends[cell.row - told].rows
-        return not any(self._stuck(state, int(row), cell.entity) for row in rows)
-
-    def _stuck(self, state: Watch, row: int, entity: int) -> bool:
-        """Has the value stood still for long, while its peers went further away from it?"""
-        still_s = state.time - state.start - float(state.recent.changed[row, entity])
-        if still_s < self.stuck * float(state.every[row, 0]):
-            return False
-        last = float(state.recent.last[row, entity]) - self._usual(state, row, entity)
-        now = last - _at(state.common.last, row, entity)
-        size = max(abs(now), abs(float(state.fast.mean[row, entity])))
-        then = abs(float(state.recent.away[row, entity]))
-        return size > float(state.scaling.floor[row, 0]) and then < self.held_share * size
-
-    def _usual(self, state: Watch, row: int, entity: int) -> float:
-        return float(state.offset[row, entity]) + _at(state.common.level, row, entity)
 
     def _settled(self, state: Watch, host: int) -> bool:
         """Was the host named long enough ago that a group would have shown itself by now?"""
@@ -200,10 +174,6 @@ class AlarmRule:
                 known = alarm.shifts.get((told.row, told.entity))
                 if known is None or known[0] < told.deviations:
                     alarm.shifts[told.row, told.entity] = picture(state, told)
-
-
-def _at(column: FloatArray, row: int, entity: int) -> float:
-    return float(column[row, entity if column.shape[1] > 1 else 0])
 
 
 def _as_told(state: Watch, cell: Cell) -> Iterator[Cell]:

@@ -71,7 +71,7 @@ def learn(panel: Panel, scaling: Scaling, values: FloatArray, time: TimeArray, p
     _limit(apart, peers)
     noisiness = _noisiness(apart, present, peers)
     step = float(np.median(np.diff(time))) if len(time) > 1 else 1.0
-    every = _every(changes, present, scaling, step)
+    every = _every(changes, present / len(ticks), scaling, step)
     seen = present.copy()
     unknown = present < min(FEWEST_SAMPLES, len(ticks) // 2)
     offset[unknown], present[unknown] = np.nan, 0.0
@@ -113,19 +113,25 @@ def _calmed(ticks: list[FloatArray], scaling: Scaling) -> list[FloatArray]:
 
 
 def _changes(ticks: Sequence[FloatArray]) -> FloatArray:
-    """How often each cell's value changed, (metrics, entities)."""
-    count = np.zeros_like(ticks[0])
+    """The share of samples in which each cell's value is new, (metrics, entities).
+
+    Counted where two samples follow each other; what never does so is new whenever it is there.
+    """
+    changes = np.zeros_like(ticks[0])
+    pairs = np.full_like(changes, max(len(ticks) - 1, 1))
     for before, after in pairwise(ticks):
-        count += before != after
+        changes += before != after
         if bool(np.isnan(after.min())) or bool(np.isnan(before.min())):
-            count -= np.isnan(before) | np.isnan(after)
-    return count
+            gaps = np.isnan(before) | np.isnan(after)
+            changes -= gaps
+            pairs -= gaps
+    share: FloatArray = np.where(pairs > 0, changes / np.maximum(pairs, 1), np.float32(1.0))
+    return share
 
 
 def _every(changes: FloatArray, present: FloatArray, scaling: Scaling, step: float) -> FloatArray:
     """Seconds between two new values at a typical entity, (metrics, 1); exporters differ."""
-    pairs = np.maximum(present - 1, 1)
-    share = np.median(changes / pairs, axis=1, keepdims=True)
+    share = np.median(changes * present, axis=1, keepdims=True)
     every = step / np.clip(share, 1 / SLOWEST_SCRAPE, 1.0)
     every[scaling.abnormal] = step
     return np.asarray(every, dtype=np.float32)

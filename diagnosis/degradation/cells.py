@@ -75,7 +75,12 @@ def held_cells(
 
 def value_at(column: FloatArray, cell: Cell) -> float:
     """The cell's value in an array that may have one column for all entities."""
-    return float(column[cell.row, cell.entity if column.shape[1] > 1 else 0])
+    return column_at(column, cell.row, cell.entity)
+
+
+def column_at(column: FloatArray, row: int, entity: int) -> float:
+    """The value of a metric's entity in an array that may have one column for all of them."""
+    return float(column[row, entity if column.shape[1] > 1 else 0])
 
 
 def picture(state: Watch, cell: Cell) -> tuple[float, float, float, float]:

@@ -34,14 +34,15 @@ class Detector:
     larger. A host is named when cells stay out of bounds for `hold_s` (metrics that move by nature:
     `activity_hold_s`), further than the catalogue's floor, and further than any other host.
 
-    Times are seconds and hold for windows of `full_span_s`; shorter windows are judged at a
-    proportionally quicker pace. `chance` bounds false alarms over all cells at one time, `tails`
-    widens the bound for noise that is not normal.
+    The shorter mean is never shorter than `fast_samples` samples. Times are seconds and hold for
+    windows of `full_span_s`; shorter windows are judged at a proportionally quicker pace. `chance`
+    bounds false alarms over all cells at one time, `tails` widens the bound for noise that is not
+    normal.
     """
 
     name: str = "peer-shift"
     fast_s: float = 18.0
-    fewest: float = 1.2
+    fast_samples: float = 1.2
     slow_s: float = 180.0
     warmup_s: float = 600.0
     memory_s: float = 1200.0
@@ -107,7 +108,7 @@ class Detector:
         quicker = min(1.0, window.span / self.full_span_s)
         return replace(
             self,
-            fast_s=max(self.fast_s * quicker, self.fewest * step, 1e-6),
+            fast_s=max(self.fast_s * quicker, self.fast_samples * step, 1e-6),
             slow_s=max(self.slow_s * quicker, 8 * step, 1e-6),
             warmup_s=self.warmup_s * quicker,
             memory_s=max(self.memory_s * quicker, 20 * step, 1e-6),

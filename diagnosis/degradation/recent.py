@@ -24,7 +24,7 @@ class Recent:
     before: FloatArray
     moved: BoolArray
     changed: FloatArray
-    moved_before: BoolArray
+    due: BoolArray
     away: FloatArray
 
     @classmethod
@@ -37,12 +37,18 @@ class Recent:
         """Date the values that are new at `time`, in seconds since the start of the state."""
         np.copyto(self.changed, np.float32(time), where=self.moved)
 
-    def note_distances(self, apart: FloatArray) -> None:
+    def note_distances(self, apart: FloatArray, missing: BoolArray | None) -> None:
         """Keep the distances to the peers, (metrics, entities), of values that are new.
 
-        A gauge's new value is the middle of three only one sample later.
+        A gauge's new value is the middle of three only one sample later, which is `due`.
         """
-        np.copyto(self.away, apart, where=self.moved | self.moved_before)
+        fresh = self.moved | self.due
+        if missing is None:
+            self.due = self.moved
+        else:
+            self.due = self.moved | (self.due & missing)
+            fresh &= ~missing
+        np.copyto(self.away, apart, where=fresh)
 
     def calmed(self, now: FloatArray, bursty: BoolArray) -> FloatArray:
         """The middle of the last three samples, so that a lone spike never counts.
@@ -52,7 +58,7 @@ class Recent:
         """
         counts = np.flatnonzero(bursty)
         burst = now[counts]
-        self.moved_before, self.moved = self.moved, now != self.last
+        self.moved = now != self.last
         self.moved[counts] = np.abs(burst - self.last[counts]) > _NEW
         low = np.fmin(self.last, self.before)
         calm = np.fmax(self.last, self.before)
