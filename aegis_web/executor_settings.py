@@ -1,9 +1,13 @@
 """The executor as the environment describes it: off unless named, refused where unsound."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 
 _PREFIX = "AEGIS_EXECUTOR"
+#: What an argument may name between braces.
+_PLACES = {"host", "reference", "cluster"}
+_KNOWN = "{host}, {reference} and {cluster}"
 #: The same commands as those that are shown to people (`incidents.commands`).
 _COMMANDS: Mapping[str, Sequence[str]] = {
     "slurm": ("scontrol", "update", "nodename={host}", "state=drain", "reason={reference}"),
@@ -37,4 +41,7 @@ def _arguments(environment: Mapping[str, str], scheduler: str) -> list[str]:
         raise ValueError(wanted)
     if not arguments or "{" in arguments[0] or not any("{host}" in one for one in arguments):
         raise ValueError(f"{wanted}; a program first, and {{host}} after it")
+    places = {name for one in arguments for name in re.findall(r"\{(\w+)\}", one)}
+    if unknown := sorted(places - _PLACES):
+        raise ValueError(f"{name}: nothing stands for {{{unknown[0]}}}; {_KNOWN} can be named")
     return arguments

@@ -1,10 +1,11 @@
 """Triage speed on one core, beside ripgrep and a loop of Python's `re`, on generated logs.
 
 Rates are bytes of log per second of processor time (user and system, of one thread), so that other
-work on the machine does not count; reading the file, mapping lines to ranks and hosts, and the
-verdict are included for ours. Compiling the patterns is left out on both sides: a worker does it
-once, ripgrep's is what it takes on an empty file. Each of our figures comes from a process of its
-own, whose peak memory is told. The last line is one JSON object.
+work on the machine counts less, and runs of ours and ripgrep's take turns. Reading the file,
+mapping lines to ranks and hosts, and the verdict are included for ours. Compiling the patterns is
+left out on both sides: a worker does it once, ripgrep's is what it takes on an empty file. Each of
+our figures comes from a process of its own, whose peak memory is told. The last line is one JSON
+object.
 """
 
 import argparse
@@ -17,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from time import process_time
 
@@ -48,7 +50,7 @@ def main() -> None:
             logs[name] = Path(folder) / f"{name}.log"
             write_log(logs[name], options.megabytes * 1_000_000, rate=rate, faults=faults)
         figures = _measure(logs, patterns, Path(folder), options.repeats)
-        _print_shapes(logs["dense"], patterns, Path(folder))
+        _print_shapes(logs["dense"], _Ripgrep.found(patterns, Path(folder)), Path(folder))
     _print_table(figures)
     _say(json.dumps(figures))
 
@@ -56,22 +58,28 @@ def main() -> None:
 def _measure(
     logs: dict[str, Path], patterns: list[str], folder: Path, repeats: int
 ) -> dict[str, float | None]:
-    ours = [_in_its_own_process(logs["sparse"], native=True) for _ in range(repeats)]
+    ripgrep = _Ripgrep.found(patterns, folder)
+    ours: dict[str, list[tuple[float, float]]] = {name: [] for name in logs}
+    peers: dict[str, list[float]] = {name: [] for name in logs}
+    for name in [*logs] * repeats:
+        ours[name].append(_in_its_own_process(logs[name], native=True))
+        if ripgrep is not None:
+            peers[name].append(ripgrep.rate(logs[name]))
     fallback = [_in_its_own_process(logs["sparse"], native=False) for _ in range(repeats)]
-    dense = [_in_its_own_process(logs["dense"], native=True) for _ in range(repeats)]
     return {
-        "ours_mb_s": _median(rate for rate, _ in ours),
+        "ours_mb_s": _median(rate for rate, _ in ours["sparse"]),
         "fallback_mb_s": _median(rate for rate, _ in fallback),
-        "ripgrep_mb_s": _ripgrep(logs["sparse"], patterns, folder, repeats),
+        "ripgrep_mb_s": _median(peers["sparse"]),
         "re_mb_s": _python_re(logs["sparse"], patterns),
-        "ours_dense_mb_s": _median(rate for rate, _ in dense),
-        "ripgrep_dense_mb_s": _ripgrep(logs["dense"], patterns, folder, repeats),
-        "peak_mb": max(peak for _, peak in (*ours, *fallback, *dense)),
+        "ours_dense_mb_s": _median(rate for rate, _ in ours["dense"]),
+        "ripgrep_dense_mb_s": _median(peers["dense"]),
+        "peak_mb": max(peak for _, peak in (*ours["sparse"], *ours["dense"], *fallback)),
     }
 
 
-def _median(rates: Iterable[float]) -> float:
-    return round(statistics.median(rates), 1)
+def _median(rates: Iterable[float]) -> float | None:
+    told = list(rates)
+    return round(statistics.median(told), 1) if told else None
 
 
 def _in_its_own_process(log: Path, *, native: bool) -> tuple[float, float]:
@@ -96,19 +104,31 @@ def _judge_one(log: Path, *, native: bool) -> None:
     _say(json.dumps([evidence.size / seconds / 1e6, round(peak, 1)]))
 
 
-def _ripgrep(log: Path, patterns: list[str], folder: Path, repeats: int) -> float | None:
-    program = shutil.which("rg")
-    if program is None:
-        _say("ripgrep is not installed (Debian: apt-get install ripgrep): left out")
-        return None
-    listed = folder / "patterns.txt"
-    listed.write_text("".join(f"{pattern}\n" for pattern in patterns), encoding="utf-8")
-    empty = folder / "empty.log"
-    empty.write_bytes(b"")
-    command = [program, "-j1", "--count", "--text", "--no-config", "-f", str(listed)]
-    start = statistics.median(_seconds([*command, str(empty)]) for _ in range(3))
-    seconds = (_seconds([*command, str(log)]) - start for _ in range(repeats))
-    return _median(log.stat().st_size / taken / 1e6 for taken in seconds)
+@dataclass(frozen=True)
+class _Ripgrep:
+    """ripgrep with all patterns, one thread, counting; `start`: seconds on an empty file."""
+
+    command: tuple[str, ...]
+    start: float
+
+    @classmethod
+    def found(cls, patterns: list[str], folder: Path) -> "_Ripgrep | None":
+        program = shutil.which("rg")
+        if program is None:
+            _say("ripgrep is not installed (Debian: apt-get install ripgrep): left out")
+            return None
+        listed = folder / "patterns.txt"
+        listed.write_text("".join(f"{pattern}\n" for pattern in patterns), encoding="utf-8")
+        empty = folder / "empty.log"
+        empty.write_bytes(b"")
+        command = (program, "-j1", "--count", "--text", "--no-config", "-f", str(listed))
+        start = statistics.median(_seconds([*command, str(empty)]) for _ in range(3))
+        return cls(command, start)
+
+    def rate(self, log: Path) -> float:
+        """MB/s of one run."""
+        taken = _seconds([*self.command, str(log)]) - self.start
+        return log.stat().st_size / taken / 1e6
 
 
 def _seconds(command: list[str]) -> float:
@@ -136,14 +156,14 @@ def _as_python(pattern: str) -> re.Pattern[bytes]:
     return re.compile(pattern.replace("(?i)", "").encode(), ignore_case)
 
 
-def _print_shapes(log: Path, patterns: list[str], folder: Path) -> None:
+def _print_shapes(log: Path, ripgrep: _Ripgrep | None, folder: Path) -> None:
     """MB/s of the dense log in other shapes, ours beside ripgrep's."""
     for shape in SHAPES:
         shaped = folder / "shaped.log"
         write_shape(log, shaped, shape, SHAPE_SAMPLE)
         rate, _ = _in_its_own_process(shaped, native=True)
-        peer = _ripgrep(shaped, patterns, folder, 1)
-        _say(f"{shape:20s} {rate:8.1f} (ripgrep {'not measured' if peer is None else peer})")
+        peer = "not measured" if ripgrep is None else f"{ripgrep.rate(shaped):.1f}"
+        _say(f"{shape:20s} {rate:8.1f} (ripgrep {peer})")
 
 
 def _print_table(figures: dict[str, float | None]) -> None:
@@ -152,7 +172,7 @@ def _print_table(figures: dict[str, float | None]) -> None:
     for name, value in figures.items():
         _say(f"{name:20s} {'not measured' if value is None else value}")
     if ours and rg and dense and rg_dense:
-        _say(f"ours to ripgrep: {ours / rg:.1f} at 0.1 %, {dense / rg_dense:.1f} at 5 %")
+        _say(f"ours to ripgrep: {ours / rg:.2f} at 0.1 %, {dense / rg_dense:.2f} at 5 %")
 
 
 def _say(text: str) -> None:

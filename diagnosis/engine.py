@@ -93,7 +93,7 @@ def diagnose(
     metrics, drawn, unplotted = conclude_metrics(
         given.metrics, placement=known, catalogue=catalogue
     )
-    conclusions += [metrics] if metrics else []
+    conclusions += metrics
     unusable = {*given.skipped, *logs.skipped, *unread, *uncounted, *unplotted}
     unusable |= set(cut_off(given, unusable))
     skipped = tuple(sorted(unusable, key=lambda item: item.file))

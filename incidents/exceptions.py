@@ -58,6 +58,12 @@ class TooManyIsolations(RecordsError):
     code = "too-many-isolations"
 
 
+class HostsInService(RecordsError):
+    """Tests would run on hosts that are not out of service, which takes a second word."""
+
+    code = "hosts-in-service"
+
+
 class AppendOnly(RecordsError):
     """The timeline can be added to, and nothing else."""
 

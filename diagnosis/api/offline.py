@@ -69,6 +69,11 @@ class NewOfflineSerializer(serializers.Serializer[Any]):
     cluster = serializers.CharField(max_length=100, required=False, allow_blank=True)
     suite = serializers.CharField(max_length=100, required=False, allow_blank=True)
     item = serializers.CharField(max_length=100, required=False, allow_blank=True)
+    confirm = serializers.BooleanField(
+        required=False,
+        default=False,
+        help_text="Go on with hosts that are in service, or on which a job runs.",
+    )
 
 
 class RoundResultsSerializer(serializers.Serializer[Any]):
@@ -99,7 +104,7 @@ class OfflineDiagnosisViewSet(RecordViewSet):
     @takes(NewOfflineSerializer, gives={201: OfflineDiagnosisSerializer})
     @idempotent()
     def create(self, request: Request) -> Response:
-        """Plan the first round on some hosts."""
+        """Plan the first round on some hosts that are out of service."""
         given = self.given(NewOfflineSerializer)
         made = offline.start(actor=self.actor, names=given.pop("hosts"), **given)
         return Response(self.shown(made), status=201)

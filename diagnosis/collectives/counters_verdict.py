@@ -13,9 +13,11 @@ from diagnosis.collectives.circle import circle_by_counters
 from diagnosis.collectives.report import JOB, Case, conclusion, count
 from diagnosis.collectives.settings import CollectiveSettings
 from diagnosis.collectives.sheets import Joined, joined
+from diagnosis.collectives.slow_ranks import SlowRank, slow_ranks
 from diagnosis.collectives.summaries import summary_graph
 from diagnosis.collectives.verdict_arrival import arrival_verdict
 from diagnosis.collectives.verdict_quiet import in_flight_verdict, quiet_verdict
+from diagnosis.collectives.verdict_slow import slow_verdict
 from diagnosis.collectives.verdict_transport import outstanding, transport_verdict
 from diagnosis.collectives.wait_graph import WaitGraph
 from diagnosis.core.collectives import NOT_KNOWN, CollectiveProgress, Communicator, Ints
@@ -34,13 +36,15 @@ class Told:
     """What is known beside the counters of one moment.
 
     `still` says that a second sample, or a time-out, rules out a job in motion; `moved` that two
-    samples differ. `latest` are the rows behind the counters, by (communicator, rank).
+    samples differ. `latest` are the rows behind the counters, by (communicator, rank), `slow` the
+    ranks that their timings show to be slow.
     """
 
     still: bool = False
     moved: bool = False
     latest: Mapping[tuple[int, int], CounterRow] = field(default_factory=dict)
     source: str = "counters"
+    slow: Sequence[SlowRank] = ()
 
 
 def localise_sheet(
@@ -60,6 +64,7 @@ def localise_sheet(
         moved=found.moved,
         latest=found.latest,
         source=next((row.evidence for row in sheet.rows), "counters"),
+        slow=slow_ranks(found, chosen),
     )
     return localise_summaries(
         found.communicators,
@@ -112,8 +117,8 @@ def _judge(case: Case, graph: WaitGraph, told: Told) -> Conclusion:
         f"counters of {len(progress.reported)} of {count(len(progress.world), 'rank')}",
         *progress.notes,
     ]
-    if told.moved:
-        return _moving(case, trace)
+    if told.moved or (told.slow and not told.still):
+        return _running(case, told, trace)
     if not any((c.enqueued != NOT_KNOWN).any() or c.wr is not None for c in progress.communicators):
         return _completions_only(case, trace)
     if found := held_up(case, graph, trace):
@@ -124,6 +129,13 @@ def _judge(case: Case, graph: WaitGraph, told: Told) -> Conclusion:
     if progress.waiting:
         return in_flight_verdict(case, trace, still=told.still)
     return quiet_verdict(case, trace)
+
+
+def _running(case: Case, told: Told, trace: Sequence[str]) -> Conclusion:
+    """Of a job in motion somebody may be slow; who is behind at one moment says nothing."""
+    if told.slow:
+        return slow_verdict(case, told.slow, told.latest, trace)
+    return _moving(case, trace)
 
 
 def held_up(case: Case, graph: WaitGraph, trace: Sequence[str]) -> Conclusion | None:

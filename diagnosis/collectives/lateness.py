@@ -10,14 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from diagnosis.collectives.merge import Merged
 from diagnosis.collectives.mismatch import first_of_each
 from diagnosis.collectives.settings import CollectiveSettings
-from diagnosis.core.collectives import Bools, Entries, Ints, RankDump
-
-Floats = NDArray[np.float64]
+from diagnosis.core.collectives import Bools, Entries, Floats, Ints, RankDump
 
 #: Room for a sequence number beside the communicator's number in one 64-bit key.
 _SEQ_BITS = 40

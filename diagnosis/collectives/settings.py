@@ -20,6 +20,9 @@ class CollectiveSettings:
     late at least so often.
     `duration_share`: the paper's α: time inside collectives below this share of the mean marks
     late arrival (Aegis, NSDI '25).
+    `slow_factor`, `last_timed`: the paper's β and L: a rank that needs so many times the mean time
+    for a byte, over so many of its last collectives, communicates slowly.
+    `lasting_share`: and it does so, or spends so little time inside, in this share of them.
     `still_s`: two samples of counters that show the same, so many seconds apart, rule out motion.
     `first_requests_s`: work requests posted so soon after the oldest stuck one got stuck with it.
     `victims_shown`: victims listed one by one before they are only counted.
@@ -34,6 +37,9 @@ class CollectiveSettings:
     late_share: float = 0.05
     late_times: int = 3
     duration_share: float = 0.8
+    slow_factor: float = 1.5
+    last_timed: int = 5
+    lasting_share: float = 0.7
     still_s: float = 30.0
     first_requests_s: float = 1.0
     victims_shown: int = 8

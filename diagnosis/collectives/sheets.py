@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from diagnosis.core.collectives import NOT_KNOWN, Communicator, Ints
-from diagnosis.core.counters import CounterRow, CounterSheet
+from diagnosis.core.counters import CounterRow, CounterSheet, Timing
 from diagnosis.core.placement import Placement
 from diagnosis.core.target import normalise_host
 
@@ -22,6 +22,7 @@ class Joined:
 
     `still_s` is for how long every counter that was told twice has shown the same, None where
     nothing was told twice; `moved` says that some counter changed between a rank's last two rows.
+    `timings` are the collectives that each (communicator, rank) was timed in, the oldest first.
     """
 
     communicators: tuple[Communicator, ...]
@@ -30,6 +31,7 @@ class Joined:
     still_s: float | None = None
     moved: bool = False
     notes: tuple[str, ...] = ()
+    timings: Mapping[tuple[int, int], tuple[Timing, ...]] = field(default_factory=dict)
 
 
 def joined(sheet: CounterSheet, placement: Placement) -> Joined:
@@ -59,7 +61,19 @@ def joined(sheet: CounterSheet, placement: Placement) -> Joined:
         still_s=still_s,
         moved=moved,
         notes=tuple(notes),
+        timings=_timings(names, by_member),
     )
+
+
+def _timings(
+    names: Sequence[str], by_member: Mapping[tuple[str, int], Sequence[CounterRow]]
+) -> Mapping[tuple[int, int], tuple[Timing, ...]]:
+    number = {name: index for index, name in enumerate(names)}
+    told = {
+        (number[name], rank): tuple(timing for row in rows for timing in row.timings)
+        for (name, rank), rows in by_member.items()
+    }
+    return {member: timings for member, timings in told.items() if timings}
 
 
 def _translate_peers(rows: dict[int, CounterRow]) -> int:

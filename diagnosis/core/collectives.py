@@ -17,6 +17,7 @@ from diagnosis.core.counters import CounterRow
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
 
 #: "None" or "not known" in every counter array, as c10d itself writes it.
 NOT_KNOWN = -1

@@ -25,14 +25,28 @@ class Outstanding:
 
 
 @dataclass(frozen=True, slots=True)
+class Timing:
+    """One collective that a rank has been through: `number` of its type in the communicator.
+
+    `inside_us` is the time that the rank spent inside it (the paper's TD), `bytes_per_us` its
+    throughput there, the inverse of the paper's N; None where the source does not tell.
+    """
+
+    operation: str
+    number: int
+    inside_us: float
+    bytes_per_us: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class CounterRow:
     """What a rank counted in a communicator; -1 and None stand for what its source does not tell.
 
     `rank` counts as the source counts, peers too; `global_rank` is the job's rank where that is
     known, and `host` and `process` may tell it where it is not. `launched` is CL, `completed` are
     collectives that ended; `wr` and `wc` are work requests posted and completed, and never the
-    same as `completed`. `td_us` is the time inside the last collective, `bytes_per_us` its
-    throughput. `line` counts from 1.
+    same as `completed`. `timings` are the last collectives that were timed, the oldest first.
+    `line` counts from 1.
     """
 
     communicator: str
@@ -51,8 +65,7 @@ class CounterRow:
     wc: int = NOT_TOLD
     operation: str = ""
     oldest: Outstanding | None = None
-    td_us: float | None = None
-    bytes_per_us: float | None = None
+    timings: tuple[Timing, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,9 @@ class AlarmRule:
     long. What `several` hosts did and came back from counts like the host's own past. A value that
     repeats itself is a second one after `fresh_values` times as long as it takes for a new one.
 
+    A gauge that is away within `waking_s` of a rest has been since the turn of the fleet that the
+    rest followed, where that lies at most `longest_turn_s` back: nobody judged it meanwhile.
+
     A cell speaks for its host only when the host itself has moved (`own_share` of the distance) and
     shifts alone; a group's shift outweighs what the host shows by itself, unless that is at least
     `own_evidence` as strong.
@@ -52,6 +55,8 @@ class AlarmRule:
     fresh_values: float = 1.6
     fresh_counts: float = 4.9
     several: int = 3
+    waking_s: float = 60.0
+    longest_turn_s: float = 300.0
     groups: GroupRule = field(default_factory=GroupRule)
 
     def __call__(self, state: Watch, limit: float) -> None:
@@ -166,7 +171,7 @@ class AlarmRule:
             if not enough and all(cell.lasted < 1 for cell in cells):
                 return
             book = state.alarms if enough else state.near
-            onset = min(cell.onset for cell in cells)
+            onset = min(self._onset(state, cell) for cell in cells)
             alarm = book.setdefault(host, Alarm(state.time, onset, state.time))
             alarm.last_hot = state.time
         for cell in cells:
@@ -174,6 +179,14 @@ class AlarmRule:
                 known = alarm.shifts.get((told.row, told.entity))
                 if known is None or known[0] < told.deviations:
                     alarm.shifts[told.row, told.entity] = picture(state, told)
+
+    def _onset(self, state: Watch, cell: Cell) -> float:
+        """When the cell left, or when the whole fleet turned, where it cannot be told apart."""
+        waking = cell.onset - state.woke <= self.waking_s
+        near = 0 <= cell.onset - state.turning <= self.longest_turn_s
+        if waking and near and not bool(state.scaling.abnormal[cell.row, 0]):
+            return state.turning
+        return cell.onset
 
 
 def _as_told(state: Watch, cell: Cell) -> Iterator[Cell]:

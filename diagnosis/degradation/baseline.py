@@ -71,7 +71,7 @@ def learn(panel: Panel, scaling: Scaling, values: FloatArray, time: TimeArray, p
     _limit(apart, peers)
     noisiness = _noisiness(apart, present, peers)
     step = float(np.median(np.diff(time))) if len(time) > 1 else 1.0
-    every = _every(changes, present / len(ticks), scaling, step)
+    every = _every(changes, present / np.float32(len(ticks)), scaling, step)
     seen = present.copy()
     unknown = present < min(FEWEST_SAMPLES, len(ticks) // 2)
     offset[unknown], present[unknown] = np.nan, 0.0

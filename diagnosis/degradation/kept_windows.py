@@ -1,4 +1,6 @@
-"""Metric windows among an incident's evidence: judged again, and drawn again, without a server."""
+"""Metric files among an incident's evidence: windows are judged again, and drawn again, without a
+server; traces of operations are judged beside them.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,12 +12,14 @@ from diagnosis.core.placement import Placement
 from diagnosis.degradation.answers import Answer
 from diagnosis.degradation.catalogue import Catalogue
 from diagnosis.degradation.detector import Detector
+from diagnosis.degradation.operations_report import conclude_operations
 from diagnosis.degradation.pace import Pace, PaceRule
 from diagnosis.degradation.picture import pace_picture, window_pictures
 from diagnosis.degradation.streaming import series_of
 from diagnosis.degradation.verdict import Report, report_of
 from diagnosis.readers.errors import UnreadableEvidence
-from diagnosis.readers.metrics import read_metrics
+from diagnosis.readers.metrics import metric_content, read_metric_bytes
+from diagnosis.readers.operations import is_operation_trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,27 +39,37 @@ class Judged:
 
 def conclude_metrics(
     files: Sequence[Evidence], *, placement: Placement | None, catalogue: Catalogue | None = None
-) -> tuple[Conclusion | None, Mapping[str, object] | None, list[Skipped]]:
-    """The conclusion of the window that tells most, its pictures, and what could not be read.
+) -> tuple[list[Conclusion], Mapping[str, object] | None, list[Skipped]]:
+    """What the window and the trace that tell most say, the window's pictures, what is unreadable.
 
     Without a `catalogue` the shipped one is used, and only read where there is a window.
     """
-    if not files:
-        return None, None, []
-    known = catalogue or Catalogue.default()
-    judged, skipped = [], []
+    known = catalogue
+    judged: list[Judged] = []
+    traces: list[Conclusion] = []
+    skipped: list[Skipped] = []
     for item in files:
         try:
-            window = read_metrics(item)
+            content = metric_content(item)
+            if is_operation_trace(content):
+                traces.append(conclude_operations(content, file=item.name, placement=placement))
+                continue
+            window = read_metric_bytes(content)
         except UnreadableEvidence as error:
             skipped.append(Skipped(item.name, str(error)))
             continue
+        known = known or Catalogue.default()
         judgement = Detector().judge(window, placement=placement, catalogue=known)
         judged.append(Judged(window, report_of(judgement, file=item.name, catalogue=known)))
-    if not judged:
-        return None, None, skipped
+    found = [max(traces, key=_weight)] if traces else []
+    if not judged or known is None:
+        return found, None, skipped
     best = max(judged, key=lambda one: one.weight)
-    return _conclusion(best, len(judged)), _pictures(best, placement, known), skipped
+    return [_conclusion(best, len(judged)), *found], _pictures(best, placement, known), skipped
+
+
+def _weight(trace: Conclusion) -> tuple[bool, float]:
+    return bool(trace.suspects), trace.verdict.confidence
 
 
 def _conclusion(best: Judged, windows: int) -> Conclusion:

@@ -1,12 +1,25 @@
 """A judgement about an operation trace in the contract's shape."""
 
-from diagnosis.core.diagnosis import Diagnosis, Finding, Recommendation, Suspect, Verdict
+from diagnosis.core.diagnosis import (
+    Conclusion,
+    Diagnosis,
+    Finding,
+    Recommendation,
+    Suspect,
+    Verdict,
+)
 from diagnosis.core.operations import OperationTrace
 from diagnosis.core.placement import Placement
 from diagnosis.core.target import Target
 from diagnosis.core.words import Action, IncidentKind, Role, TargetKind, VerdictClass
 from diagnosis.degradation.answers import Answer
-from diagnosis.degradation.operations import OperationJudgement, SlowdownCause, SlowWorker
+from diagnosis.degradation.operations import (
+    ComputeContrast,
+    OperationJudgement,
+    SlowdownCause,
+    SlowWorker,
+)
+from diagnosis.readers.operations import read_operations
 
 DETECTOR = "compute-contrast"
 
@@ -14,6 +27,22 @@ _ADVICE = {
     SlowdownCause.STAGE: "Give stage {stage} fewer layers; no worker is at fault.",
     SlowdownCause.SEQUENCES: "Balance sequence lengths over micro-batches; no worker is at fault.",
 }
+
+
+def conclude_operations(
+    content: bytes, *, file: str, placement: Placement | None = None
+) -> Conclusion:
+    """What the trace in these bytes says beside other evidence. Raises `UnreadableEvidence`."""
+    trace = read_operations(content)
+    found = operations_diagnosis(ComputeContrast()(trace), trace, file=file, placement=placement)
+    return Conclusion(
+        branch="operations",
+        verdict=found.verdict,
+        suspects=found.suspects,
+        recommendations=found.recommendations,
+        trace=found.trace,
+        decisive=bool(found.suspects),
+    )
 
 
 def operations_diagnosis(
@@ -92,10 +121,13 @@ def _suspect(
 
 
 def _target(worker: SlowWorker, placement: Placement | None) -> Target:
-    """The worker's host where a placement knows it, else its rank."""
-    for place in placement.places if placement else ():
-        if (place.dp, place.stage) == (worker.replica, worker.stage):
-            return Target(TargetKind.HOST, place.host, place.host, place.gpu, rank=place.rank)
+    """The worker's host where a placement knows its replica and stage, or its rank; else itself."""
+    places = placement.places if placement else ()
+    laid_out = [p for p in places if (p.dp, p.stage) == (worker.replica, worker.stage)]
+    of_rank = placement.by_rank.get(worker.rank) if placement else None
+    place = laid_out[0] if laid_out else of_rank
+    if place is not None:
+        return Target(TargetKind.HOST, place.host, place.host, place.gpu, rank=place.rank)
     name = f"replica {worker.replica} stage {worker.stage}"
     return Target(TargetKind.RANK, name, rank=worker.rank if worker.rank >= 0 else None)
 

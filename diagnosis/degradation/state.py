@@ -117,7 +117,8 @@ class Watch:
     past behind it, `every` (metrics, 1) the seconds between two new values of a metric; `recent`
     holds the last two samples; `turned` is when the fleet last turned as a whole, `left` when it
     left its usual level, `elsewhere` when it was last seen away from it, `moved` when it last went
-    elsewhere between two samples. `advance` changes a state in place.
+    elsewhere between two samples; `turning` is when the turns of late began, `woke` when one was
+    last the reason not to judge a metric as usual. `advance` changes a state in place.
     """
 
     panel: Panel
@@ -137,6 +138,8 @@ class Watch:
     left: float = -np.inf
     elsewhere: float = -np.inf
     moved: float = -np.inf
+    turning: float = -np.inf
+    woke: float = -np.inf
     alarms: dict[int, Alarm] = field(default_factory=dict)
     near: dict[int, Alarm] = field(default_factory=dict)
     fleet_wide: list[FleetShift] = field(default_factory=list)

@@ -29,7 +29,7 @@ from diagnosis.degradation.state import (
 )
 
 #: Raised whenever states of an older version can no longer be read.
-VERSION = 4
+VERSION = 5
 
 _PARTS = {
     "recent": Recent,
@@ -39,7 +39,10 @@ _PARTS = {
     "excursions": Excursions,
     "jumps": Jumps,
 }
-_NUMBERS = ("start", "time", "step", "ticks", "youngest", "turned", "left", "elsewhere", "moved")
+_NUMBERS = (
+    "start", "time", "step", "ticks", "youngest", "turned", "left", "elsewhere", "moved", "turning",
+    "woke",
+)  # fmt: skip
 
 
 _BROKEN = (

@@ -158,6 +158,8 @@ class Step:
         peers.last = away
         change = away - peers.mean
         if bool(((np.abs(change) > least) & gauges).any()):
+            if time - state.turned > self.rest_s:
+                state.turning = time
             state.turned = time
         if bool(((np.abs(away) > least) & gauges).any()):
             if time - state.elsewhere > self.rest_s:
@@ -194,6 +196,7 @@ class Step:
         if time - state.turned < self.rest_s or still_leaving:
             settled = time - state.moved >= self.settle_s
             awake[~state.scaling.abnormal] = 1 / self.drowsy if settled else 0.0
+            state.woke = time
         if time - state.turned < self.activity_rest_s:
             awake[state.scaling.activity] = 0.0
         return awake

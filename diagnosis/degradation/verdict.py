@@ -20,7 +20,9 @@ GENERAL_SHARE = 0.3
 #: Beyond these a shift is not told as a percentage of its peers, or in so many deviations.
 LARGEST_FACTOR, MOST_DEVIATIONS = 20.0, 100.0
 
-_LINK_FAULTS = frozenset({"link-flapping", "link-dirty", "link-trained-slow", "nic-packet-loss"})
+_LINK_FAULTS = frozenset(
+    {"link-down", "link-flapping", "link-dirty", "link-trained-slow", "nic-packet-loss"}
+)
 _WATCHED_FAULTS = frozenset({"gpu-memory-imbalance", "gpu-memory-ageing", "switch-congestion"})
 
 

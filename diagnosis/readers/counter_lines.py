@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from diagnosis.core.collectives import NOT_KNOWN
-from diagnosis.core.counters import CounterRow, CounterSheet, Outstanding
+from diagnosis.core.counters import CounterRow, CounterSheet, Outstanding, Timing
 from diagnosis.core.evidence import Evidence
 from diagnosis.readers.json_lines import JsonLines, JsonObject, inner, number, text, whole
 
@@ -48,9 +48,15 @@ def _row(name: str, line: int, found: JsonObject) -> CounterRow | None:
         wc=whole(found, "wc"),
         operation=text(operation, "name"),
         oldest=_outstanding(found),
-        td_us=number(found, "td_us"),
-        bytes_per_us=number(found, "bytes_per_us"),
+        timings=_timings(found, operation),
     )
+
+
+def _timings(found: JsonObject, operation: JsonObject) -> tuple[Timing, ...]:
+    inside, which = number(found, "td_us"), whole(operation, "seq", whole(found, "cl"))
+    if inside is None or inside <= 0:
+        return ()
+    return (Timing(text(operation, "name"), which, inside, number(found, "bytes_per_us")),)
 
 
 def _outstanding(found: JsonObject) -> Outstanding | None:

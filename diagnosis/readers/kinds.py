@@ -28,6 +28,10 @@ _METRIC_TABLE = re.compile(
     rb"[^\n{}]*\bmetric\b[^\n{}]*\bvalue\b[^\n{}]*\n",
     re.IGNORECASE,
 )
+#: Operation traces: a table of names alone whose header has the columns of `readers.operations`.
+_OPERATION_TABLE = re.compile(
+    rb"(?:\xef\xbb\xbf)?(?=[^\n]*\boptype\b)(?=[^\n]*\bmb_id\b)[\w\",;\t ]+\r?\n"
+)
 _NPZ_MEMBERS = re.compile(rb"(?:values|metrics|hosts|time|devices)\.npy")
 _ARCHIVES = {b"PK\x03\x04": "zip", b"7z\xbc\xaf": "7z", b"\xfd7zXZ": "xz", b"BZh": "bzip2"}
 _TAR_MAGIC, _TAR_MAGIC_AT = b"ustar", 257
@@ -105,7 +109,7 @@ def _is_metric_window(head: bytes) -> bool:
         return True
     if head.startswith(b"PK\x03\x04"):
         return bool(_NPZ_MEMBERS.match(head, 30))
-    return bool(_METRIC_TABLE.match(head))
+    return bool(_METRIC_TABLE.match(head) or _OPERATION_TABLE.match(head))
 
 
 def _looks_like_text(head: bytes) -> bool:

@@ -12,6 +12,7 @@ from diagnosis.readers.logs_blocks import (
     MAX_LINE_BYTES,
     Block,
     read_blocks,
+    shortened,
 )
 from diagnosis.readers.logs_lines import Line, is_plain, parsed_line
 from diagnosis.readers.logs_records import (
@@ -34,6 +35,7 @@ __all__ = [
     "read_blocks",
     "read_records",
     "record_of",
+    "shortened",
     "span_at",
 ]
 

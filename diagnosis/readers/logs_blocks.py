@@ -1,9 +1,9 @@
 """Bytes of a log, in blocks of whole lines, of bounded size, with the way back to every line.
 
-A block's lines end in a single line feed, each step of a carriage-return progress bar is a line of
-its own, and JSON lines are unwrapped to their message. Colours stay in the block's text, since few
-lines are ever looked at; a line that is asked for comes without them. Line numbers and byte offsets
-always speak of the original file.
+A block's text is what stands in the file, colours and carriage returns included, since few lines
+are ever looked at: a line that is asked for comes without them (`line_ends` tells where it ends).
+JSON lines alone are unwrapped to their messages. Line numbers and byte offsets always speak of the
+original file.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,6 +13,7 @@ from typing import BinaryIO
 
 import numpy as np
 
+from diagnosis.readers.line_ends import after_break, line_end, line_start, line_starts
 from diagnosis.readers.logs_colours import Uncoloured, coloured_lines, without_colours
 from diagnosis.readers.logs_decoding import open_text, widths_in
 from diagnosis.readers.logs_feeds import Feeds
@@ -23,47 +24,43 @@ from diagnosis.readers.logs_lines import Line, parsed_line
 #: Bytes that are read at once; a block may be longer by one line.
 BLOCK_BYTES = 1 << 20
 
-#: A line is cut after this many bytes; what follows counts as a further piece of the same line.
+#: Of a longer line its beginning and its end are read, together this many bytes.
 MAX_LINE_BYTES = 1 << 16
+_END_BYTES = 1 << 14
+_LEFT_OUT = b" ... "
 
-#: Windows line ends are looked for in the first line and in this much of a block: text has them
-#: early or never.
-PAIRED_WITHIN = 1 << 12
+
+def shortened(line: bytes) -> bytes:
+    """The line; of one longer than MAX_LINE_BYTES its beginning and its end."""
+    if len(line) <= MAX_LINE_BYTES:
+        return line
+    beginning = line[: MAX_LINE_BYTES - _END_BYTES - len(_LEFT_OUT)]
+    return b"%b%b%b" % (beginning, _LEFT_OUT, line[-_END_BYTES:])
 
 
 @dataclass
 class Block:
     """Whole lines of one file.
 
-    `first_number`: number of the first line, from 1; `first_offset`: its byte in the file. `raw` is
-    the text as it was read; `widths` how many bytes each of its lines takes in the file where that
-    is not its length; `around` the JSON that the messages stood in, and `origins` in which of its
-    lines each did. `paired`: carriage returns right before a line feed belong to it. Where lines
-    stand in the file is worked out when someone asks: most blocks hold nothing of interest.
+    `text` is as it stands in the file; for JSON lines it holds their messages, `around` is the text
+    of the file, and `origins` in which of its lines each line of `text` stood. `first_number`:
+    number of the first line, from 1; `first_offset`: its byte in the file. `widths`: how many bytes
+    each line takes in the file where that is not its length. Where lines stand in the file is
+    worked out when someone asks: most blocks hold nothing of interest.
     """
 
     text: bytes
     first_number: int
     first_offset: int
-    raw: bytes
     widths: "np.ndarray | None" = None
     origins: Sequence[int] | None = None
     around: bytes | None = None
-    paired: bool = False
     _parsed: dict[int, Line] = field(default_factory=dict)
-
-    @cached_property
-    def _raw_feeds(self) -> Feeds:
-        return Feeds(self.raw)
-
-    @cached_property
-    def _feeds(self) -> Feeds:
-        return self._raw_feeds if self.raw is self.text else Feeds(self.text)
 
     @cached_property
     def starts(self) -> "np.ndarray":
         """Where each line begins in `text`."""
-        return _starts(self.text, _breaks(self.text))
+        return line_starts(self.text)
 
     @cached_property
     def coloured(self) -> Uncoloured | None:
@@ -71,73 +68,66 @@ class Block:
         return coloured_lines(self.text) if b"\x1b" in self.text else None
 
     def __len__(self) -> int:
-        return len(self.starts) if self.text else 0
-
-    def index_at(self, position: int) -> int:
-        """Which line holds the byte at `position` of `text`."""
-        return self._feeds.before(position)
+        return len(self.starts)
 
     def number(self, index: int) -> int:
         """The number of a line in the file, from 1."""
-        return self.first_number + self._lines_before(self._origin(index))
+        return self.number_at(int(self.starts[index]))
 
     def number_at(self, start: int) -> int:
         """The number of the line that begins at byte `start` of `text`."""
-        if self._stands_as_read:
-            return self.first_number + self._raw_feeds.before(start)
-        return self.number(self.index_at(start))
-
-    def offset_at(self, start: int) -> int:
-        """The byte of the file at which the line at byte `start` of `text` begins."""
-        if self._stands_as_read and self.widths is None:
-            return self.first_offset + start
-        return self.offset(self.index_at(start))
-
-    @property
-    def _stands_as_read(self) -> bool:
-        """Is every byte of `text` where it was in what was read?"""
-        return self.origins is None and len(self.raw) == len(self.text)
+        return self.first_number + self._lines_before(start)
 
     def offset(self, index: int) -> int:
         """The byte of the file at which a line begins."""
-        origin = self._origin(index)
+        return self.offset_at(int(self.starts[index]))
+
+    def offset_at(self, start: int) -> int:
+        """The byte of the file at which the line at byte `start` of `text` begins."""
         if self.widths is not None:
-            return self.first_offset + int(self.widths[: self._lines_before(origin)].sum())
-        return self.first_offset + int(self._starts_in_file[origin])
+            return self.first_offset + int(self.widths[: self._lines_before(start)].sum())
+        if self.around is not None:
+            return self.first_offset + self._start_around(start)
+        return self.first_offset + start
 
     @property
     def lines_of_file(self) -> int:
         """How many lines of the file it holds."""
-        return self.feeds + (not self.raw.endswith(b"\n"))
+        return self.feeds + (not self._of_file.endswith(b"\n"))
 
     @cached_property
     def feeds(self) -> int:
         """How many line feeds of the file it holds."""
-        return self._raw_feeds.all
+        return (self._feeds if self.around is None else Feeds(self.around)).all
 
-    def _origin(self, index: int) -> int:
-        return index if self.origins is None else self.origins[index]
-
-    def _lines_before(self, origin: int) -> int:
-        """How many lines of the file stand before this one in the block."""
-        if self.raw is self.text or self.raw is self.around:
-            return origin
-        return self._raw_feeds.before(int(self._starts_in_file[origin]))
+    @property
+    def _of_file(self) -> bytes:
+        return self.text if self.around is None else self.around
 
     @cached_property
-    def _starts_in_file(self) -> "np.ndarray":
-        """Where each line began before the line ends were made equal."""
-        if self._stands_as_read:
-            return self.starts
-        if self.raw is self.around:
-            return self._starts_around
-        return _starts(self.raw, _breaks(self.raw, paired=self.paired))
+    def _feeds(self) -> Feeds:
+        return Feeds(self.text)
+
+    def _lines_before(self, start: int) -> int:
+        """How many lines of the file stand before the line at byte `start` of `text`."""
+        feeds = self._feeds.before(start)
+        return feeds if self.origins is None else self.origins[feeds]
+
+    def _start_around(self, start: int) -> int:
+        """Where in `around` the line begins in which the line at byte `start` stood."""
+        return int(self._starts_around[self._lines_before(start)])
+
+    def _around_at(self, start: int) -> bytes:
+        """The line of `around` in which the line at byte `start` stood."""
+        begin = self._start_around(start)
+        end = self._of_file.find(b"\n", begin)
+        return self._of_file[begin : end if end >= 0 else None]
 
     @cached_property
     def _starts_around(self) -> "np.ndarray":
-        """Where each line of `around` begins."""
-        around = self.around or b""
-        return _starts(around, _breaks(around))
+        """Where each line of `around` begins; only line feeds end them."""
+        feeds = np.flatnonzero(np.frombuffer(self._of_file, np.uint8) == ord("\n"))
+        return np.concatenate(([0], feeds + 1))
 
     def line(self, index: int) -> Line:
         """The line as text with its prefixes parsed."""
@@ -155,65 +145,49 @@ class Block:
 
     def outer_head_at(self, start: int) -> Head:
         """What the JSON around the message of the line at byte `start` tells; empty for none."""
-        if self.around is None:
-            return NO_HEAD
-        begin = int(self._starts_around[self._origin(self.index_at(start))])
-        end = self.around.find(b"\n", begin)
-        return head_in(self.around[begin : end if end >= 0 else None])
+        return NO_HEAD if self.around is None else head_in(self._around_at(start))
+
+    def names(self, start: int, needle: bytes) -> bool:
+        """Do the line that begins at byte `start` or the JSON around it hold these bytes?"""
+        if needle in self.bytes_at(start):
+            return True
+        return self.around is not None and needle in self._around_at(start)
 
     def bytes_at(self, start: int) -> bytes:
-        """The bytes of the line that begins at byte `start`, up to MAX_LINE_BYTES, colourless."""
-        end = self.text.find(b"\n", start, start + MAX_LINE_BYTES)
-        return without_colours(self.text[start : end if end >= 0 else start + MAX_LINE_BYTES])
+        """The bytes of the line that begins at byte `start`, shortened and colourless."""
+        return without_colours(shortened(self.text[start : line_end(self.text, start)]))
 
     def starts_before(self, start: int, most: int) -> Iterator[int]:
         """Starts of up to `most` lines before byte `start`, the nearest first."""
         for _ in range(most):
             if start <= 0:
                 return
-            start = self.text.rfind(b"\n", 0, start - 1) + 1
+            start = line_start(self.text, start - 1)
             yield start
 
     def starts_after(self, start: int, most: int) -> Iterator[int]:
-        """Starts of up to `most` lines after the line that holds byte `start`."""
+        """Starts of up to `most` lines after the line that begins at byte `start`."""
         for _ in range(most):
-            start = self.text.find(b"\n", start) + 1
-            if not 0 < start < len(self.text):
+            start = after_break(self.text, line_end(self.text, start))
+            if start >= len(self.text):
                 return
             yield start
-
-
-def _breaks(data: bytes, *, paired: bool = False) -> "np.ndarray":
-    """Positions of line feeds and carriage returns; `paired`: not of those before a feed."""
-    raw = np.frombuffer(data, np.uint8)
-    feeds = raw == 10
-    if b"\r" not in data:
-        return np.flatnonzero(feeds)
-    returns = raw == 13
-    if paired:
-        returns[:-1] &= ~feeds[1:]
-    return np.flatnonzero(feeds | returns)
-
-
-def _starts(data: bytes, breaks: "np.ndarray") -> "np.ndarray":
-    starts = np.concatenate(([0], breaks + 1))
-    return starts[:-1] if len(breaks) and breaks[-1] == len(data) - 1 else starts
 
 
 def read_blocks(stream: BinaryIO, block_bytes: int = BLOCK_BYTES) -> Iterator[Block]:
     """The stream's lines in blocks. Any bytes are accepted; only the stream itself raises."""
     encoding, mark, chunks = open_text(stream, block_bytes)
     number, offset, json_lines = 1, mark, None
-    for data in _whole_lines(chunks, block_bytes):
-        if json_lines is None and data.strip():
-            json_lines = is_json_log(data)
-        widths = widths_in(data, encoding) if encoding else None
-        block = _block(data, number, offset, widths)
+    for text in _whole_lines(chunks, block_bytes):
+        if json_lines is None and text.strip():
+            json_lines = is_json_log(text)
+        widths = widths_in(text, encoding) if encoding else None
+        block = Block(text, number, offset, widths)
         if json_lines:
             block = _unwrapped(block)
         yield block
         number += block.feeds
-        offset += int(widths.sum()) if widths is not None else len(data)
+        offset += int(widths.sum()) if widths is not None else len(text)
 
 
 def _whole_lines(chunks: Iterator[bytes], block_bytes: int) -> Iterator[bytes]:
@@ -233,17 +207,6 @@ def _whole_lines(chunks: Iterator[bytes], block_bytes: int) -> Iterator[bytes]:
             carry += chunk
     if carry:
         yield carry
-
-
-def _block(data: bytes, number: int, offset: int, widths: "np.ndarray | None") -> Block:
-    """A block of `data` with single line feeds at line ends."""
-    text, paired = data, False
-    if b"\r" in text:
-        first_end = text.find(b"\n")
-        paired = text[:first_end].endswith(b"\r") or b"\r\n" in text[:PAIRED_WITHIN]
-        text = text.replace(b"\r\n", b"\n") if paired else text
-        text = text.replace(b"\r", b"\n")
-    return Block(text, number, offset, data, widths, paired=paired)
 
 
 def _unwrapped(block: Block) -> Block:

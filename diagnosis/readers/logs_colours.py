@@ -1,12 +1,13 @@
 """Terminal colours in logs: text without them, and the way back to the lines as they stand."""
 
 import re
-from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+
+from diagnosis.readers.line_ends import line_starts
 
 ESCAPE = b"\x1b"
 
@@ -64,10 +65,10 @@ def _by_arrays(text: bytes) -> bytes | None:
 
 @dataclass(frozen=True)
 class Uncoloured:
-    """Coloured lines without their colours.
+    """Coloured lines without their colours, each ended by a line feed alone.
 
-    `origins`: where each line of `text` begins in the text it was taken from, ascending; None
-    where all its lines are there, the colourless ones as well.
+    `origins`: where each line of `text` begins in `source`, the text it was taken from, ascending;
+    None where all lines of `source` are there, the colourless ones as well.
     """
 
     text: bytes
@@ -75,36 +76,46 @@ class Uncoloured:
     origins: Sequence[int] | None
 
     def origin(self, start: int) -> int:
-        """Where the line that begins at `start` of `text` begins in the text it was taken from."""
+        """Where the line that begins at `start` of `text` begins in `source`."""
         origins = self._all_origins if self.origins is None else self.origins
-        return origins[bisect_right(self._starts, start) - 1]
+        return int(origins[int(np.searchsorted(self._starts, start))])
 
     @cached_property
-    def _starts(self) -> Sequence[int]:
-        return _line_starts(self.text)
+    def _starts(self) -> "np.ndarray":
+        return line_starts(self.text)
 
     @cached_property
-    def _all_origins(self) -> Sequence[int]:
-        return _line_starts(self.source)
+    def _all_origins(self) -> "np.ndarray":
+        return line_starts(self.source)
 
 
 def coloured_lines(text: bytes) -> Uncoloured:
-    """The lines (broken by `\n`) of `text` that hold an escape, or all where many of them do."""
+    """The lines of `text` that hold an escape, or all where many of them do."""
     if _bytes_a_code(text) < _BYTES_A_CODE / 6:
-        return Uncoloured(without_colours(text), text, None)
+        fed = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in text else text
+        return Uncoloured(without_colours(fed), text, None)
     origins: list[int] = []
-    ends: list[int] = []
+    lines: list[bytes] = []
     end = 0
     find, rfind = text.find, text.rfind
     while (escape := find(ESCAPE, end)) >= 0:
-        origins.append(rfind(b"\n", end, escape) + 1 or end)
+        begin = rfind(b"\n", end, escape) + 1 or end
         end = find(b"\n", escape) + 1 or len(text)
-        ends.append(end)
-    lines = [text[begin:end] for begin, end in zip(origins, ends, strict=True)]
+        line = text[begin:end]
+        if b"\r" not in line:
+            origins.append(begin)
+            lines.append(line)
+            continue
+        for start, part in _parts(line):
+            origins.append(begin + start)
+            lines.append(part)
     return Uncoloured(without_colours(b"".join(lines)), text, origins)
 
 
-def _line_starts(text: bytes) -> list[int]:
-    feeds = np.flatnonzero(np.frombuffer(text, np.uint8) == 10)
-    starts = [0, *(feeds + 1).tolist()]
-    return starts[:-1] if text.endswith(b"\n") else starts
+def _parts(line: bytes) -> Iterator[tuple[int, bytes]]:
+    """The lines with an escape in what a line feed ends, and where they begin in it."""
+    start = 0
+    for part in line.splitlines(keepends=True):
+        if ESCAPE in part:
+            yield start, part.rstrip(b"\r\n") + b"\n"
+        start += len(part)

@@ -64,25 +64,20 @@ class Forms:
         self._known: dict[bytes, Form | None] = {}
         self._families: dict[bytes, int] = {}
         self._lengths: list[int] = []
-        self._at = 0
         self._begun: dict[tuple[int, bytes], bool] = {}
 
     def like(self, raw: bytes) -> Iterator[Form]:
-        """Forms that this line begins like, the more frequent lengths first."""
+        """Forms that this line begins like."""
         shape = raw[:LONGEST].translate(_DIGITS)
         known = self._known
-        for at, end in enumerate(self._lengths):
+        for end in self._lengths:
             form = known.get(shape[:end])
             if form is not None:
-                self._at = at
                 yield form
 
-    def prefer(self) -> None:
-        """Look for forms as long as the one that `like` gave last earlier."""
-        at = self._at
-        if at:
-            lengths = self._lengths
-            lengths[at - 1], lengths[at] = lengths[at], lengths[at - 1]
+    def ending_at(self, raw: bytes, end: int) -> Form | None:
+        """The form of `end` bytes that this line begins like."""
+        return self._known.get(raw[:end].translate(_DIGITS)) if end <= LONGEST else None
 
     def of(self, raw: bytes) -> Form | None:
         """The form of a plain line (see `is_plain`); None where none is known."""

@@ -116,7 +116,9 @@ def _first(found: Mapping[str, object], names: tuple[str, ...]) -> object:
 def _head(found: Mapping[str, object]) -> Head:
     kubernetes = found.get("kubernetes")
     inner = cast("Mapping[str, object]", kubernetes) if isinstance(kubernetes, dict) else {}
-    host = _first(found, _HOST) or inner.get("host") or inner.get("node_name")
+    host = _text(_first(found, _HOST), "name") or inner.get("host") or inner.get("node_name")
+    host = host or _text(found.get("agent"), "hostname") or _labelled(found)
+    host = host or inner.get("pod_name")
     rank = _first(found, _RANK)
     program = _first(found, _PROGRAM) or inner.get("container_name")
     return Head(
@@ -126,6 +128,24 @@ def _head(found: Mapping[str, object]) -> Head:
         rank=int(rank) if str(rank).isdigit() else None,  # type: ignore[call-overload]
         program=program if isinstance(program, str) else None,
     )
+
+
+def _labelled(found: Mapping[str, object]) -> object:
+    """The host by the labels that Loki and Google's logging put beside a line."""
+    resource = found.get("resource")
+    inner = resource.get("labels") if isinstance(resource, dict) else None
+    for labels in (found.get("labels"), found.get("stream"), inner):
+        if isinstance(labels, dict):
+            told = cast("Mapping[str, object]", labels)
+            host = _first(told, (*_HOST, "compute.googleapis.com/resource_name", "pod_name", "pod"))
+            if host is not None:
+                return host
+    return None
+
+
+def _text(value: object, name: str) -> object:
+    """A value, or what it holds by this name: shippers of ECS write `{"host": {"name": …}}`."""
+    return value.get(name) if isinstance(value, dict) else value
 
 
 def _stamp(found: Mapping[str, object]) -> Stamp | None:

@@ -62,6 +62,8 @@ _IPV4 = r"\d{1,3}(?:\.\d{1,3}){3}"
 _LEVEL = r"(?:DEBUG|INFO|NOTICE|WARN|WARNING|ERR|ERROR|CRIT|CRITICAL|FATAL|ALERT|EMERG|TRACE)"
 _FIELD = re.compile(r"(task|rank|node|host)=(\S+)")
 
+_PROGRAMS = {"kernel", "systemd", "nvidia-fabricmanager", "nv-hostengine", "slurmd", "slurmstepd"}
+
 _ISO_STAMP = re.compile(r"\d{4}-\d\d-\d\dT")
 _SYSLOG_STAMP = re.compile(
     r"(?:<\d+>)?(?:[A-Z][a-z]{2}\s+\d|\d{4} [A-Z]|[A-Z][a-z]{2} \d{4}-|\d{4}-\d\d-\d\dT)"
@@ -69,7 +71,8 @@ _SYSLOG_STAMP = re.compile(
 
 #: Words with a number that name a device or a thing, never a host.
 _NOT_HOSTS = re.compile(
-    r"(?:eth|en[opsx]|ens|ib|bond|br|veth|docker|lo|mlx5_|mlx4_|nvme|sd[a-z]|dm-|md|loop|cpu|gpu|"
+    r"(?:eth|en[opsx]|ens|ib|bond|br|veth|docker|lo|mlx5_|mlx4_|nvme|sd[a-z]|dm-|md|loop|cpu|"
+    r"gpu(?![-_]\d\d|\d{3})|"
     r"cuda|rank|task|step|epoch|iter|line|error|warning|info|python|python3|nvidia|nvrm|mce|"
     r"edac|pci|usb|xfs|ext4|nfs|ipmi|w|e|i|f)[-_]?\d*$",
     re.IGNORECASE,
@@ -106,14 +109,19 @@ def _nccl(found: re.Match[str], draft: Draft) -> bool:
 
 def _syslog(found: re.Match[str], draft: Draft) -> bool:
     """Host and program, right after a stamp of the kind that syslog and journal write."""
-    if draft.host or not _SYSLOG_STAMP.match(draft.stamp_text):
-        return False
     host = found["host"]
+    if draft.host or not (_SYSLOG_STAMP.match(draft.stamp_text) or _is_known(host, found)):
+        return False
     if _ISO_STAMP.match(draft.stamp_text) and not (_looks_like_host(host) or "-" in host):
         return False
     draft.host, draft.program = host, found["program"]
     draft.host_at = found.span("host")
     return True
+
+
+def _is_known(host: str, found: re.Match[str]) -> bool:
+    """A host before a program that only a machine's own log names, whatever the stamp."""
+    return found["program"] in _PROGRAMS and _looks_like_host(host) and not _NOT_HOSTS.match(host)
 
 
 def _ray(found: re.Match[str], draft: Draft) -> bool:
@@ -131,6 +139,12 @@ def _collector(found: re.Match[str], draft: Draft) -> bool:
         return False
     draft.outer_host, draft.outer_at = host, found.span("host")
     return True
+
+
+def _rank_and_host(found: re.Match[str], draft: Draft) -> bool:
+    """SageMaker's mpirun names both."""
+    draft.outer_host, draft.outer_at = found["host"], found.span("host")
+    return _rank(found, draft)
 
 
 def _runner(found: re.Match[str], draft: Draft) -> bool:
@@ -180,15 +194,20 @@ _BRACKET = (
     (r"\[rank:?\s?(\d+)\]:?", _rank),
     (r"\[R(?:ANK|ank) (\d+)\]:?", _first_rank),
     (r"\[\d+,(\d+)\]<std(?:err|out|diag)>:", _rank),
+    (r"\[\d+,mpirank:(\d+),(?P<host>[\w.-]+)\]<std(?:err|out|diag)>:", _rank_and_host),
     (r"\[(?:default|trainer|worker|role)(\d+)\]:", _local_rank),
     (r"\[[IWEF]\d{0,4} ProcessGroup\w+\.cpp:\d+\]", _skip),
     (r"\[(?:PG (?P<group>[^\]]*?) )?Rank (?P<rank>\d+)\]:?", _c10d),
-    (r"\[pod/[\w.-]+/[\w.-]+\]", _skip),
+    (r"\[pod/(?P<host>[\w.-]+)/[\w.-]+\]", _collector),
     (rf"\[{_LEVEL}\]:?(?=\s)", _skip),
     (r"\[\d+\](?= \[rank|\s*$| [A-Z\[#f])", _skip),
     (r"\[[\w./-]+\.(?:cc|cpp|py|h):\d+(?::\w+)?\]", _skip),
+    (r"\[(?P<host>[A-Za-z][\w-]*\d[\w-]*):\d+\](?= )", _collector),
 )
-_PAREN = ((r"\((?P<name>[A-Za-z][\w.:-]*)(?: pid=(?P<pid>\d+))?(?:, ip=(?P<ip>[\d.]+))?\)", _ray),)
+_PAREN = (
+    (r"\(\w+ rank=(\d+)(?: pid=\d+)?\)", _rank),
+    (r"\((?P<name>[A-Za-z][\w.:-]*)(?: pid=(?P<pid>\d+))?(?:, ip=(?P<ip>[\d.]+))?\)", _ray),
+)
 _ANGLE = ((r"<\d+>\d (?=\d{4}-)", _skip),)
 _DIGIT_ONLY = (
     (r"[0-9a-f]{1,4} \| (?=\d\d/\d\d/\d{4})", _skip),
@@ -207,8 +226,8 @@ _WORD = (
     (r"[IWEF](?=\s)", _skip),
     (
         (
-            rf"(?P<host>{_IPV4}|{_HOST}) (?:{_LEVEL} )?"
-            r"(?P<program>[\w./@#-]+(?:\([^)]*\))?)(?:\[\d+\])?(?::|(?= \d+ \S+ (?:-|\[)))"
+            rf"(?P<host>{_IPV4}|{_HOST}) (?:{_LEVEL} |[a-z]+\d?\.[a-z]+ )?"
+            r"(?P<program>[\w./@#-]+(?:\([^)]*\))?)(?:\[\d+\])?(?::|(?= (?:\d+|-) \S+ (?:-|\[)))"
         ),
         _syslog,
     ),

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from diagnosis.readers.line_ends import breaks_between
 from diagnosis.readers.logs_blocks import Block
 from diagnosis.readers.logs_heads import Head
 from diagnosis.readers.logs_lines import Line
@@ -89,10 +90,11 @@ def span_at(block: Block, start: int) -> list[int]:
 
 def _is_plainly_others(block: Block, start: int, owner: Line, needle: bytes) -> bool:
     """Is it stamped like the owner's line, without naming its process? Told without parsing it."""
-    if owner.head.stamp is None or block.around is not None:
+    if owner.head.stamp is None:
         return False
-    raw = block.bytes_at(start)
-    return raw.startswith(owner.data[:_SAME_DAY]) and needle not in raw
+    if not block.bytes_at(start).startswith(owner.data[:_SAME_DAY]):
+        return False
+    return not block.names(start, needle)
 
 
 def _is_wrapped(owner: Line, line: Line) -> bool:
@@ -124,7 +126,7 @@ def _first_headed(block: Block, begin: int) -> int:
     reach = MAX_RECORD_LINES if _has_traceback_before(block, begin) else HEADLESS_LINES
     needle = _named_by(line.head)
     for earlier in block.starts_before(begin, reach - 1):
-        if not _may_name(block, earlier, needle):
+        if not block.names(earlier, needle):
             continue
         other = block.line_at(earlier)
         if not other.head.prefixes or not _same_source(line.head, other.head):
@@ -142,18 +144,14 @@ def _named_by(head: Head) -> bytes:
     return (head.host or "" if head.rank is None else str(head.rank)).encode()
 
 
-def _may_name(block: Block, start: int, needle: bytes) -> bool:
-    return block.around is not None or needle in block.bytes_at(start)
-
-
 def _has_traceback_before(block: Block, start: int) -> bool:
     """Does a traceback begin somewhere in reach? Most lines are told so without looking closer."""
     text, low = block.text, max(0, start - _NEAR_BYTES)
     at = text.rfind(_TRACEBACK_BYTES, low, start)
-    if at < 0 and low and text.count(b"\n", low, start) <= MAX_RECORD_LINES:
+    if at < 0 and low and breaks_between(text, low, start) <= MAX_RECORD_LINES:
         furthest = min(block.starts_before(start, MAX_RECORD_LINES), default=start)
         at = text.rfind(_TRACEBACK_BYTES, furthest, start)
-    return at >= 0 and text.count(b"\n", at, start) <= MAX_RECORD_LINES
+    return at >= 0 and breaks_between(text, at, start) <= MAX_RECORD_LINES
 
 
 def _first_bare(block: Block, begin: int) -> int:
@@ -215,7 +213,7 @@ def record_of(file: str, block: Block, span: list[int], known: Stamp | None = No
         file=file,
         line=number,
         offset=block.offset_at(span[0]),
-        lines=block.number_at(span[-1]) - number + 1,
+        lines=block.number_at(span[-1]) - number + 1 if len(span) > 1 else 1,
         text=text[:MAX_RECORD_CHARS],
         head=lines[0].head,
         time=stamp.time if stamp else None,
@@ -239,7 +237,7 @@ def nearest_stamp(block: Block, position: int) -> Stamp | None:
 def records_in(file: str, block: Block, known: Stamp | None = None) -> Iterator[Record]:
     """All records of a block, in order of their first lines; every line is in exactly one."""
     taken: set[int] = set()
-    for start in block.starts.tolist() if block.text else ():
+    for start in block.starts.tolist():
         if start in taken:
             continue
         span = [one for one in _span_from(block, start) if one not in taken]

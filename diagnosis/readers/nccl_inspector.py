@@ -5,13 +5,16 @@ silently, so a gap in `coll_sn` is loss and no evidence. `coll_sn` counts per ty
 within the communicator: the sum of the last ones stands for what a rank has completed.
 """
 
+from collections import deque
 from dataclasses import dataclass, field, replace
 
-from diagnosis.core.counters import CounterRow, CounterSheet
+from diagnosis.core.counters import CounterRow, CounterSheet, Timing
 from diagnosis.core.evidence import Evidence
 from diagnosis.readers.json_lines import JsonLines, JsonObject, inner, number, text, whole
 
 SOURCE = "NCCL Inspector"
+#: Timed calls that are kept of a rank in a communicator: peers' files end a few calls apart.
+KEPT_TIMINGS = 16
 #: Counts of completed calls only ever lag; by itself a lower one proves nothing.
 COMPLETED_ONLY = "NCCL Inspector tells completed calls only, without small ones: no launches"
 
@@ -22,6 +25,7 @@ class _Rank:
 
     row: CounterRow
     last: dict[str, int] = field(default_factory=dict)
+    timings: deque[Timing] = field(default_factory=lambda: deque(maxlen=KEPT_TIMINGS))
 
 
 def read_inspector(evidence: Evidence) -> CounterSheet:
@@ -57,13 +61,15 @@ def _take(found: dict[tuple[str, int], _Rank], name: str, line: int, record: Jso
         process=whole(metadata, "pid"),
         time=stamp / 1e6 if stamp else None,
         operation=operation,
-        td_us=taken,
-        bytes_per_us=size / taken if size and taken else None,
     )
     known = found.setdefault((communicator, rank), _Rank(row))
     known.row = row
     known.last[operation] = max(sequence, known.last.get(operation, 0))
+    if taken is not None and taken > 0:
+        throughput = size / taken if size else None
+        known.timings.append(Timing(operation, sequence, taken, throughput))
 
 
 def _finished(item: _Rank) -> CounterRow:
-    return replace(item.row, completed=sum(item.last.values()))
+    completed = sum(item.last.values())
+    return replace(item.row, completed=completed, timings=tuple(item.timings))

@@ -34,7 +34,7 @@ def read_operations(content: bytes) -> OperationTrace:
     missing = [name for name in COLUMNS if name not in columns]
     if missing:
         raise UnreadableEvidence(f"operation trace lacks the column {', '.join(missing)}")
-    kinds = np.array([str(kind) for kind in columns["optype"]])
+    kinds = np.array([str(kind) for kind in columns["optype"]], dtype=np.str_)
     try:
         numbers = {
             name: np.array(columns[name], dtype=np.float64)
@@ -46,8 +46,8 @@ def read_operations(content: bytes) -> OperationTrace:
             f"operation trace holds a value that is no number: {error}"
         ) from error
     computing = np.char.endswith(kinds, "-compute") & (numbers["mb_id"] >= 0)
-    computing &= np.isfinite(numbers["duration"]) & (numbers["stage"] >= 0)
-    computing &= (numbers["dp_rank"] >= 0) & np.isfinite(numbers["step"])
+    computing &= (numbers["stage"] >= 0) & (numbers["dp_rank"] >= 0)
+    computing &= np.isfinite([numbers[name] for name in COLUMNS if name != "optype"]).all(axis=0)
     if not computing.any():
         raise UnreadableEvidence("operation trace holds no forward or backward computation")
     return _trace({name: row[computing] for name, row in numbers.items()}, kinds[computing])

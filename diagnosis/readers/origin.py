@@ -13,16 +13,34 @@ _RANK = re.compile(r"(?:^|[_\-.])(?:rank[_-]?|dump_)(?P<rank>\d+)(?:\.\w+)*$")
 _HOST_LOG = re.compile(
     r"^(?:(?P<host>[A-Za-z0-9][\w-]*)\.[^.]+(?:\.[^.]+)*?|(?P<bare>[A-Za-z][\w-]*?-?\d+))\.log(?:\.\d+)?$"
 )
-_NOT_A_HOST = re.compile(r"^(?:slurm|job|rank|train|trainer|driver|engine|events|attempt)-?\d*$")
+#: What a host's own tools and logs are called; people put it before the host's name or behind it.
+_TOOL = (
+    r"(?:dmesg|kern(?:el)?|messages|syslog|journal(?:ctl)?|console|(?:nvidia|rocm)[-_]smi|ibstat"
+    r"|sel|ipmi|bmc|slurmd|kubelet)"
+)
+_TOOL_AND_HOST = re.compile(
+    rf"^(?:{_TOOL}[-_.](?P<after>[A-Za-z][\w-]*\d[\w-]*)|(?P<before>[A-Za-z][\w-]*\d[\w-]*?)[-_.]{_TOOL})"
+    r"(?:\.(?:log|txt|out|jsonl?))*(?:\.\d)?$",
+    re.IGNORECASE,
+)
+_NOT_A_HOST = re.compile(
+    rf"^(?:{_TOOL}|slurm|job|rank|train|trainer|driver|engine|events|attempt|run|boot|debug|crash|error"
+    r"|output|stdout|stderr|log|trace|dump|file|part|case|test|sample|latin|utf|ascii)[-_]?\d*$",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The host, rank and job that evidence speaks for; None where that is not known."""
+    """The host, rank and job that evidence speaks for; None where that is not known.
+
+    `guessed`: the host is but the name of a log, so the log's own words count for more.
+    """
 
     host: str | None = None
     rank: int | None = None
     job: str | None = None
+    guessed: bool = False
 
 
 def origin_from_name(name: str) -> Origin:
@@ -34,9 +52,11 @@ def origin_from_name(name: str) -> Origin:
         return Origin(host=found["host"], rank=int(found["rank"]))
     if found := _RANK.search(base):
         return Origin(rank=int(found["rank"]))
-    if found := _HOST_LOG.match(base):
-        host = found["host"] or found["bare"]
-        return Origin() if _NOT_A_HOST.match(host) else Origin(host=host)
+    for form in (_TOOL_AND_HOST, _HOST_LOG):
+        if found := form.match(base):
+            host = found[1] or found[2]
+            guessed = form is _HOST_LOG and found["bare"] is not None
+            return Origin() if _NOT_A_HOST.match(host) else Origin(host=host, guessed=guessed)
     return Origin()
 
 
@@ -47,4 +67,5 @@ def origin_of(evidence: Evidence) -> Origin:
         host=evidence.host or named.host,
         rank=named.rank if evidence.rank is None else evidence.rank,
         job=evidence.job or named.job,
+        guessed=named.guessed and not evidence.host,
     )

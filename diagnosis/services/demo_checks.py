@@ -81,6 +81,6 @@ def _said(task: CheckTask, rng: np.random.Generator) -> str:
 
 def _diagnose(actor: Actor, cluster: str) -> OfflineDiagnosis:
     """One round is answered; the next one is open, with the topology picture half coloured."""
-    diagnosis = offline.start(actor=actor, names=IN_QUESTION, cluster=cluster)
+    diagnosis = offline.start(actor=actor, names=IN_QUESTION, cluster=cluster, confirm=True)
     results = [CULPRIT not in group for group in diagnosis.rounds[-1]["groups"]]
     return offline.answer(actor=actor, diagnosis=diagnosis, number=1, results=results)

@@ -13,6 +13,8 @@ from incidents.roles import Actor
 from incidents.services.evidence import attach_evidence, open_content
 
 logger = logging.getLogger(__name__)
+#: What the name of a kept window ends in.
+SUFFIX = ".aegis-metrics"
 _WATCH = Actor.system("the watch")
 
 
@@ -23,7 +25,7 @@ def keep_window(incident: Incident, window: MetricWindow) -> Evidence | None:
         evidence, _ = attach_evidence(
             actor=_WATCH,
             incident=incident,
-            name=f"metrics-until-{end:%Y-%m-%dT%H%M%SZ}.aegis-metrics",
+            name=f"metrics-until-{end:%Y-%m-%dT%H%M%SZ}{SUFFIX}",
             stream=io.BytesIO(pack_window(window)),
             kind=EvidenceKind.METRICS,
         )

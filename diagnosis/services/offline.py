@@ -11,7 +11,7 @@ from django.utils import timezone
 from diagnosis.checks.group_test import GroupResult
 from diagnosis.models import OfflineDiagnosis, RunState
 from diagnosis.offline.history import Answered, BadAnswer
-from diagnosis.services import check_tasks, offline_tasks
+from diagnosis.services import check_tasks, offline_hosts, offline_tasks
 from diagnosis.services.offline_plan import PLANNER, layout_of, plan, round_of
 from incidents.exceptions import InvalidInput, TransitionRefused
 from incidents.models import Host, Incident
@@ -32,9 +32,13 @@ def start(
     incident: Incident | None = None,
     suite: str = "",
     item: str = "",
+    confirm: bool = False,
 ) -> OfflineDiagnosis:
     """Plans the first round on these hosts. With `suite` and `item` the runners on the hosts run
-    that item on every group, and the plan goes on by itself. Raises `InvalidInput`.
+    that item on every group, and the plan goes on by itself.
+
+    Raises `InvalidInput`, and `HostsInService` where hosts are not out of service or run a job,
+    which takes a second word (`confirm`).
     """
     actor.require(Capability.OPERATE)
     version = offline_tasks.group_test(suite, item)[0] if suite or item else None
@@ -42,6 +46,7 @@ def start(
     found = topology.known_hosts(place, names)
     if not found:
         raise InvalidInput("Name at least one host.", field="hosts")
+    busy = offline_hosts.require_free(found.values(), confirmed=confirm)
     diagnosis = OfflineDiagnosis.objects.create(
         cluster=place,
         incident=incident,
@@ -54,9 +59,15 @@ def start(
     record(
         actor=actor,
         verb="offline.started",
-        text=f"{diagnosis} of {len(found)} hosts",
+        text=f"{diagnosis} of {len(found)} hosts"
+        + (f", {len(busy.hosts)} of them in service, which was confirmed" if busy.hosts else ""),
         incident=incident,
-        data={"offline": diagnosis.pk, "hosts": sorted(found)},
+        data={
+            "offline": diagnosis.pk,
+            "hosts": sorted(found),
+            "in_service": busy.hosts,
+            "attempts": [one.pk for one in busy.jobs],
+        },
     )
     offline_tasks.open_round(diagnosis)
     return diagnosis

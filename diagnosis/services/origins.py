@@ -22,8 +22,9 @@ def origins_of(
 ) -> Mapping[str, Origin]:
     """The origin of each file by its name for the engine.
 
-    The uploader's word wins, then the file's name; a log without either speaks for the one host
-    that its first lines name. A rank's host comes from the placement, registered or handed in.
+    The uploader's word wins, then the file's name; a log without either, or with a bare name that
+    may be a host's, speaks for the one host that its first lines name. A rank's host comes from the
+    placement, registered or handed in.
     """
     plans = [item for name, item in evidence.items() if kinds.get(name) == EvidenceKind.PLACEMENT]
     known = placement or sort_by_kind(plans).placement
@@ -35,8 +36,9 @@ def _origin(item: Evidence, kind: str, placement: Placement) -> Origin:
     place = placement.by_rank.get(-1 if origin.rank is None else origin.rank)
     if origin.host is None and place is not None:
         return replace(origin, host=place.host)
-    if origin.host is None and origin.rank is None and kind == EvidenceKind.LOG:
-        return replace(origin, host=_spoken_host(item))
+    unsure = origin.host is None or origin.guessed
+    if unsure and origin.rank is None and kind == EvidenceKind.LOG:
+        return replace(origin, host=_spoken_host(item) or origin.host)
     return origin
 
 

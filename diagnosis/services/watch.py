@@ -4,7 +4,7 @@ import logging
 import os
 import socket
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -14,6 +14,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from diagnosis.collectives.standstill import Motion, Standstill, StandstillRule
+from diagnosis.core.diagnosis import Conclusion
 from diagnosis.core.metrics import MetricWindow
 from diagnosis.core.packing import UnusableState, pack, unpack
 from diagnosis.core.placement import Placement
@@ -28,6 +29,7 @@ from diagnosis.services.metrics import CurrentMetrics
 from diagnosis.services.progress import live_progress
 from diagnosis.services.ras import Polled
 from diagnosis.services.watch_coverage import Seen, note_look
+from diagnosis.services.watch_evidence import beside, told_by_evidence
 from diagnosis.services.watch_incidents import bring_up_to_date, wants_details
 from diagnosis.services.watch_metrics import Kept, MetricEyes, MetricLook
 from diagnosis.services.watch_rules import WatchRules, rules_for
@@ -88,7 +90,8 @@ def _look(watch: JobWatch, owner: str, now: datetime, ask: Eyes) -> None:
     if wants_details(watch, situation):
         if eyes is not None and look.judgement is not None:
             look = replace(look, judgement=eyes.named(look.judgement, now))
-            situation = _situation(still, polled, look, kept, placement, known, rules)
+        told = told_by_evidence(watch.attempt, placement, known.catalogue)
+        situation = _situation(still, polled, look, kept, placement, known, rules, told)
         window = _window_to_keep(situation, eyes, now)
         situation = _with_pictures(situation, kept.pace, eyes, window)
     missed = watch_list.looks_missed(watch, now=now)
@@ -131,8 +134,9 @@ def _situation(
     placement: Placement,
     known: CurrentMetrics,
     rules: WatchRules,
+    told: Sequence[Conclusion] = (),
 ) -> Situation:
-    heeded, told = rules.heeded(look)
+    heeded, left_out = rules.heeded(look)
     found = situation_of(
         still,
         heeded,
@@ -141,7 +145,7 @@ def _situation(
         catalogue=known.catalogue,
         asked=polled.asked,
     )
-    return rules.held_back(found, told)
+    return rules.held_back(beside(found, told), left_out)
 
 
 def _window_to_keep(

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from uuid import NAMESPACE_DNS, uuid5
 
 import numpy as np
 
@@ -94,16 +95,14 @@ def build_cluster(
             skew=float(skews[number]),
             uptime=float(uptimes[number]),
             pid=int(pids[number]),
-            identities=[rng.bytes(16).hex() for _ in range(gpus_per_host)],
+            gpus=gpus_per_host,
         )
         for number in range(hosts)
     ]
     return Cluster(tuple(built), gpus_per_host)
 
 
-def _host(
-    number: int, *, name: str, skew: float, uptime: float, pid: int, identities: list[str]
-) -> Host:
+def _host(number: int, *, name: str, skew: float, uptime: float, pid: int, gpus: int) -> Host:
     pod = number // _HOSTS_PER_POD
     return Host(
         name=name,
@@ -112,18 +111,19 @@ def _host(
         skew=skew,
         uptime=uptime,
         first_pid=pid,
-        gpus=tuple(_gpu(index, identity) for index, identity in enumerate(identities)),
-        nics=tuple(_nic(index, pod, number % _HOSTS_PER_POD) for index in range(len(identities))),
+        gpus=tuple(_gpu(name, index) for index in range(gpus)),
+        nics=tuple(_nic(index, pod, number % _HOSTS_PER_POD) for index in range(gpus)),
     )
 
 
-def _gpu(index: int, identity: str) -> Gpu:
-    cut = (identity[:8], identity[8:12], identity[12:16], identity[16:20], identity[20:])
+def _gpu(host: str, index: int) -> Gpu:
+    """A host's GPU is the same part in every simulation."""
+    identity = uuid5(NAMESPACE_DNS, f"gpu-{index}.{host}")
     return Gpu(
         index=index,
         pci=f"0000:{_bus(_GPU_BUSES, index)}:00",
-        uuid="GPU-" + "-".join(cut),
-        serial=str(_FIRST_SERIAL + int(identity[:8], 16)),
+        uuid=f"GPU-{identity}",
+        serial=str(_FIRST_SERIAL + identity.time_low),
     )
 
 

@@ -49,7 +49,7 @@ class Matcher:
         self._compiled: dict[int, LinePattern] = {}
 
     def hits(self, text: bytes) -> Iterator[Hit]:
-        """Lines of `text` that may match something: start, end, and which patterns may."""
+        """Lines of `text` that may match something: start, bytes, and which patterns may."""
         return self._scanner.hits(text)
 
     @property
@@ -58,7 +58,7 @@ class Matcher:
         return len(self._ranked)
 
     def candidates(self, text: bytes) -> Iterator[int]:
-        """Starts of the lines of `text` (broken by `\\n`) that may match something, ascending."""
+        """Starts of the lines of `text` that may match something, ascending."""
         return (start for start, _, _ in self.hits(text))
 
     def best(

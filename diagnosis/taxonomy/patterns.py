@@ -20,7 +20,9 @@ MAX_PATTERN_LENGTH = 2000
 #: A repeat of one character at the end of a pattern, alone in a group or not.
 _REPEAT = r"(?P<{0}>\\[dDsSwW]|\.|\[\^?\]?(?:[^\]\\\[]|\\.)*\])(?:(?P<once{0}>\+)|[*?])\??"
 _OPEN_END = re.compile(rf"(?<!\\)(?:{_REPEAT.format('bare')}|\(\?:{_REPEAT.format('grouped')}\))$")
+_OPTIONAL_END = re.compile(r"(?<!\\)\)[*?]\??$")
 _MARK = re.compile(r"\\Q.*?\\E|\\.|\[\^?\]?(?:[^\]\\]|\\.)*\]|[()|]")
+_LINE_END = re.compile(r"\\Q.*?\\E|\\.|\[\^?\]?(?:[^\]\\]|\\.)*\]|\$")
 _LINE_START = re.compile(r"(?<![\\[])\^")
 _UNANCHORED = re2._re2.RE2.Anchor.UNANCHORED
 _GROUP_NAME = re.compile(r"\(\?P<[^>]*>")
@@ -126,20 +128,41 @@ def without_names(pattern: str) -> str:
 def loose(pattern: str) -> str:
     """A pattern that matches wherever `pattern` does, and perhaps elsewhere, without names.
 
-    `^` is left out: it means the start of the message, which a scan of raw bytes cannot know.
-    Repeats at the end are cut to what they need at least: a scanner that tells every end of a
-    match would tell one for each of their characters.
+    `^` is left out: it means the start of the message, which a scan of raw bytes cannot know. `$`
+    stands before a carriage return as well, which ends a line of a text as it was read.
+    Repeats and groups at the end are cut to what they need at least: a scanner that tells every end
+    of a match would tell one for each of their characters.
     """
     anywhere = _LINE_START.sub("", without_names(pattern))
-    return "|".join(map(_cut_short, _alternatives(anywhere)))
+    return _before_returns("|".join(map(_cut_short, _alternatives(anywhere))))
+
+
+def _before_returns(pattern: str) -> str:
+    return _LINE_END.sub(lambda found: r"(?:$|\r)" if found[0] == "$" else found[0], pattern)
 
 
 def _cut_short(alternative: str) -> str:
     short = alternative
-    while found := _OPEN_END.search(short):
-        kind = "bare" if found["bare"] else "grouped"
-        short = short[: found.start()] + (found[kind] if found[f"once{kind}"] else "")
-    return short or alternative
+    while short:
+        if found := _OPEN_END.search(short):
+            kind = "bare" if found["bare"] else "grouped"
+            short = short[: found.start()] + (found[kind] if found[f"once{kind}"] else "")
+        elif found := _OPTIONAL_END.search(short):
+            short = short[: _opening(short, found.start())]
+        else:
+            return short
+    return alternative
+
+
+def _opening(pattern: str, closing: int) -> int:
+    """Where the group opens that closes there."""
+    opened = []
+    for found in _MARK.finditer(pattern, 0, closing):
+        if found[0] == "(":
+            opened.append(found.start())
+        elif found[0] == ")":
+            opened.pop()
+    return opened[-1]
 
 
 def _alternatives(pattern: str) -> list[str]:

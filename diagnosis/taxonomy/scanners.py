@@ -6,9 +6,11 @@ the patterns. Both may name a line too much, never one too few; RE2 has the last
 """
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from threading import Lock
 from typing import Any, Protocol
 
+from diagnosis.readers.line_ends import after_break, line_end, line_start
 from diagnosis.taxonomy.patterns import as_set, combined, loose
 
 try:
@@ -16,8 +18,8 @@ try:
 except ImportError:
     hyperscan = None  # type: ignore[assignment,unused-ignore]
 
-#: Start and end of a line in the buffer, and all patterns that may match it, ascending.
-Hit = tuple[int, int, tuple[int, ...]]
+#: Where a line begins in the buffer, its bytes, and all patterns that may match it, ascending.
+Hit = tuple[int, bytes, tuple[int, ...]]
 
 #: An end of a match and the pattern's index in one number.
 _INDEX_BITS = 20
@@ -46,13 +48,13 @@ class Re2Scanner:
             found = self._any.search(text, position)
             if found is None:
                 return
-            start = text.rfind(b"\n", position, found.start()) + 1 or position
-            line_end = text.find(b"\n", max(start, found.start()))
-            line_end = end if line_end < 0 else line_end
-            possible = self._set.Match(text[start:line_end])
+            start = line_start(text, found.start())
+            stop = line_end(text, start)
+            line = text[start:stop]
+            possible = self._set.Match(line)
             if possible:
-                yield start, line_end, tuple(sorted(possible))
-            position = line_end + 1
+                yield start, line, tuple(sorted(possible))
+            position = after_break(text, stop)
 
 
 class HyperscanScanner:
@@ -84,24 +86,36 @@ class HyperscanScanner:
 
 def _lines(text: bytes, ends: list[int]) -> Iterator[Hit]:
     """The lines of `text` that hold these ends of matches, given ascending."""
-    start, line_end = 0, -1
+    start = following = 0
+    line = b""
     patterns: list[int] = []
     for one in ends:
         last = (one >> _INDEX_BITS) - 1
-        if last > line_end:
+        if last >= following:
             if patterns:
-                yield start, line_end, _ascending(patterns)
-            start = text.rfind(b"\n", 0, last) + 1
-            line_end = text.find(b"\n", last)
-            line_end = len(text) if line_end < 0 else line_end
+                yield start, line, _ascending(tuple(patterns))
+            start, line, following = _line_at(text, last)
             patterns = []
         patterns.append(one & _PATTERN)
     if patterns:
-        yield start, line_end, _ascending(patterns)
+        yield start, line, _ascending(tuple(patterns))
 
 
-def _ascending(patterns: list[int]) -> tuple[int, ...]:
-    return tuple(patterns) if len(patterns) == 1 else tuple(sorted(set(patterns)))
+def _line_at(text: bytes, position: int) -> tuple[int, bytes, int]:
+    """The line that holds a byte: where it begins, its bytes, and where the next one begins."""
+    start = text.rfind(b"\n", 0, position) + 1
+    end = text.find(b"\n", position)
+    line = text[start : end if end >= 0 else None]
+    if b"\r" in line:
+        start = line_start(text, position)
+        end = line_end(text, start)
+        return start, text[start:end], after_break(text, end)
+    return start, line, start + len(line) + 1
+
+
+@lru_cache(maxsize=1 << 12)
+def _ascending(patterns: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(sorted(set(patterns)))
 
 
 def scanner_for(patterns: Sequence[str], *, native: bool) -> Scanner:

@@ -10,14 +10,15 @@ from diagnosis.core.target import normalise_host
 from diagnosis.core.words import SignatureClass
 from diagnosis.readers.logs_times import Stamp
 from diagnosis.taxonomy.history import History
-from diagnosis.triage.clues import Clue, earliest
+from diagnosis.triage.addresses import left_over
+from diagnosis.triage.clues import Clue, Moment, earliest
 from diagnosis.triage.escalated import with_escalations
 from diagnosis.triage.places import completed
 from diagnosis.triage.scan import Scan
 from diagnosis.triage.settings import TriageSettings
 from diagnosis.triage.sightings import seats_told
 from diagnosis.triage.suppressed import Silenced, without_suppressed
-from diagnosis.triage.timeline import aligned, anchor
+from diagnosis.triage.timeline import aligned, anchor, on_utc
 
 _LAUNCHER_CODES = {
     "torchrun-exit-signal",
@@ -57,7 +58,11 @@ class Case:
     def log_hosts(self) -> frozenset[str]:
         """Normalised names of the hosts whose own words are in the logs."""
         named = {host for scan in self.scans for host in scan.facts.hosts}
-        named |= {scan.origin.host for scan in self.scans if scan.origin.host}
+        named |= {
+            scan.origin.host
+            for scan in self.scans
+            if scan.origin.host and not (scan.origin.guessed and scan.facts.hosts)
+        }
         named |= {clue.place.host for clue in self.clues if clue.place.host}
         return frozenset(normalise_host(host) for host in named)
 
@@ -77,8 +82,27 @@ class Case:
 
     @cached_property
     def addresses(self) -> Mapping[str, str]:
-        """IP address → host, as the collective library printed them."""
-        return {ip: host for scan in self.scans for ip, host in scan.facts.addresses.items()}
+        """IP address → host, as the collective library printed them or as only one is left."""
+        told = {ip: host for scan in self.scans for ip, host in scan.facts.addresses.items()}
+        peers = {clue.place.peer for clue in self.clues if clue.place.peer}
+        return {**told, **left_over(told, peers, self.placement.hosts)}
+
+    @cached_property
+    def wait(self) -> float:
+        """Seconds after which a job whose collective failed has ended: time-out, then tear-down."""
+        told = [c.report.timeout_ms for c in self.clues if c.report and c.report.timeout_ms]
+        timeout = max(told, default=0) / 1000 or self.settings.collective_timeout
+        return timeout + self.settings.after_failure
+
+    @cached_property
+    def last_words(self) -> Mapping[str, Moment]:
+        """Log → when its last line with a time was written."""
+        told = (
+            (scan.evidence.name, on_utc(scan.facts.last, self.near, scan.facts.boot))
+            for scan in self.scans
+            if scan.facts.last is not None
+        )
+        return {name: moment for name, moment in told if moment is not None}
 
     @cached_property
     def ended_ranks(self) -> Mapping[int, str]:
@@ -162,7 +186,12 @@ def _located(
 def _global_rank(
     local: int, host: str | None, placement: Placement, scans: Sequence[Scan]
 ) -> int | None:
-    """The global rank of a local one: by the placement, or because there is but one host."""
+    """The global rank of a local one: by the launcher, the placement, or as there is one host."""
+    told = {
+        rank for scan in scans for rank, number in scan.facts.local_ranks.items() if number == local
+    }
+    if len(told) == 1:
+        return told.pop()
     if len(placement):
         hosts = {normalise_host(host)} if host else {normalise_host(h) for h in placement.hosts}
         matches = [
@@ -175,4 +204,4 @@ def _global_rank(
     hosts = {h for scan in scans for h in scan.facts.hosts}
     ranks = {rank for scan in scans for rank in scan.facts.ranks}
     several = len(hosts) > 1 or max(sizes, default=0) > 16 or max(ranks, default=0) > 15
-    return None if several else local
+    return None if several or told else local

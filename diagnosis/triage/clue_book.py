@@ -84,8 +84,8 @@ class ClueBook:
             signature=match.signature,
             place=self._place(saying, head, record.text),
             evidence=self._evidence,
-            line=block.number_at(start),
-            offset=block.offset_at(start),
+            line=record.line if start == span[0] else block.number_at(start),
+            offset=record.offset if start == span[0] else block.offset_at(start),
             lines=record.lines,
             text=line.text.strip()[:TEXT_LENGTH],
             context=record.text,
@@ -140,7 +140,9 @@ class ClueBook:
         place = saying.place
         return replace(
             place,
-            host=host_of(head, self._origin) if saying.takes_host else place.host,
+            host=(host_of(head, self._origin) or saying.mention)
+            if saying.takes_host
+            else place.host,
             rank=rank_of(head, self._origin) if saying.takes_rank else place.rank,
             gpu=place.gpu or _gpu_in(_match_of(saying), text),
         )

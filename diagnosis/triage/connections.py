@@ -1,6 +1,7 @@
 """Rung 5: RootDiag over the failed connections: one end, a pair, or nobody."""
 
 from collections import Counter
+from dataclasses import replace
 
 from diagnosis.core.diagnosis import Recommendation, Suspect
 from diagnosis.core.target import Target, normalise_host
@@ -107,7 +108,7 @@ def _pair(root: Root, case: Case, job: str | None) -> Outcome:
         )
         action = advice(Action.RESTART_JOB, target, f"{peer} closed the connection.", job)
     else:
-        target = part_target(Implicates.LINK, first.place)
+        target = replace(part_target(Implicates.LINK, first.place), peer=peer)
         suspects = (suspect(target, 0.6, clues),)
         summary = (
             f"Connections between {root.edges[0].source} and {root.edges[0].peer} fail"

@@ -205,6 +205,8 @@ def _reason(cause: Clue, action: Action) -> str:
 
 def _todo(action: Action, target: Target) -> str:
     where = target.host or shown(target)
+    if action is Action.ISOLATE_HOST and target.host is None and target.rank is None:
+        return "find out which host that is, isolate it and restart the job"
     return {
         Action.ISOLATE_HOST: f"isolate {where} and restart the job",
         Action.RESET_GPU: f"drain {where}, reset the GPU and restart the job",

@@ -24,7 +24,7 @@ _COMM_BYTES = re.compile(_COMM.pattern.encode())
 _ADDRESS_BYTES = re.compile(_ADDRESS.pattern.encode())
 #: Lines that must be looked at whatever else they tell.
 _SUMMARY_BYTES = re.compile(rb"setting system clock|(?:host|rank|exitcode)\s+: ")
-_SUMMARY = re.compile(r"^\s+(host|rank|exitcode)\s+: (\S+)")
+_SUMMARY = re.compile(r"^\s+(host|rank|exitcode)\s+: (\S+)(?: \(local_rank: (\d+)\))?")
 
 
 @dataclass
@@ -32,19 +32,23 @@ class Facts:
     """What a log tells besides faults.
 
     `comm_ranks`: (communicator size, rank) → host; `addresses`: IP → host; `boot`: epoch seconds
-    of the host's boot; `ended`: rank → why it is known to be gone; `gpus`: (host, PCI
-    address) → UUID, as kernels tell it before a GPU's first error; "" for the log's own host.
+    of the host's boot; `ended`: rank → why it is known to be gone; `local_ranks`: rank → its
+    number on its host; `gpus`: (host, PCI address) → UUID, as kernels tell it before a GPU's first
+    error; "" for the log's own host. `shortened`: lines that may tell something and of which only
+    the beginning and the end were read.
     """
 
     comm_ranks: dict[tuple[int, int], str] = field(default_factory=dict)
     addresses: dict[str, str] = field(default_factory=dict)
     boot: float | None = None
     ended: dict[int, str] = field(default_factory=dict)
+    local_ranks: dict[int, int] = field(default_factory=dict)
     hosts: set[str] = field(default_factory=set)
     ranks: set[int] = field(default_factory=set)
     last: Stamp | None = None
     stamps: list[Stamp] = field(default_factory=list)
     lines: int = 0
+    shortened: int = 0
     gpus: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def note_speaker(self, host: str | None, rank: int | None) -> None:
@@ -85,6 +89,8 @@ class FactReader:
             self._facts.gpus[head.spoken_host or "", pci_address(found[1])] = found[2]
         found = _SUMMARY.search(text)
         if found:
+            if found[3] and found[2].isdigit():
+                self._facts.local_ranks[int(found[2])] = int(found[3])
             self._take_summary(found[1], found[2])
 
     def take_plain(self, line: bytes, host: str) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from diagnosis.core.words import SignatureClass
+from diagnosis.triage.aside import with_asides
 from diagnosis.triage.case import Case
 from diagnosis.triage.connections import judge_connections
 from diagnosis.triage.critical import judge_critical
@@ -30,10 +31,10 @@ def climb(case: Case, job: str | None) -> Outcome:
     for passed_over, rung in _rungs(sifted.case, job):
         outcome = rung()
         if outcome is not None:
-            outcome = mentioned(outcome, case.silenced)
+            outcome = mentioned(with_asides(outcome, sifted.case), case.silenced)
             return replace(outcome, trace=(*trace, *outcome.trace))
         trace.append(passed_over)
-    outcome = mentioned(judge_nothing(sifted.case), case.silenced)
+    outcome = mentioned(with_asides(judge_nothing(sifted.case), sifted.case), case.silenced)
     return replace(outcome, trace=(*trace, *outcome.trace))
 
 

@@ -13,11 +13,15 @@ from diagnosis.readers.logs_forms import Form, Forms
 from diagnosis.readers.logs_heads import Head
 from diagnosis.taxonomy.matcher import Match, Matcher
 from diagnosis.taxonomy.signature import Stream
+from diagnosis.triage.mentions import host_in
 from diagnosis.triage.places import Place, address_of, gpu_name, nic_of
 
 #: Different words that are remembered for one log at a time, and how long they may be (bytes).
 MAX_REMEMBERED = 20_000
 MAX_WORDS = 2000
+
+#: Lines that end alike in so many bytes most often hold the same words.
+ENDING = 24
 
 
 @dataclass(slots=True)
@@ -37,7 +41,8 @@ Tallies: TypeAlias = dict[Speaker, Tally]
 class Saying:
     """What a line's words say: their best match (None: nothing), and where they put it.
 
-    Where the words name no host or no rank, the line's own counts. `tallies` are those of all lines
+    Where the match names no host or no rank, the line's own counts, then the host that the words
+    mention. `tallies` are those of all lines
     that say the same, where the words alone tell which; `is_closed`: there is no room for more.
     """
 
@@ -45,14 +50,16 @@ class Saying:
         "_elsewhere",
         "is_closed",
         "match",
+        "mention",
         "place",
         "takes_host",
         "takes_rank",
         "tallies",
     )
 
-    def __init__(self, match: Match | None) -> None:
+    def __init__(self, match: Match | None, mention: str | None = None) -> None:
         self.match = match
+        self.mention = mention
         self.place = Place()
         self.takes_host = self.takes_rank = False
         if match is not None:
@@ -78,8 +85,10 @@ class Saying:
     def speaker(self, host: str | None, rank: int | None) -> Speaker:
         """Whose the event is; `host` (normalised) and `rank`: whose line it is."""
         named, numbered = self.place.host, self.place.rank
+        if self.takes_host:
+            named = host or self.mention
         return (
-            host if self.takes_host else named and normalise_host(named),
+            named and normalise_host(named),
             rank if self.takes_rank else numbered,
         )
 
@@ -107,19 +116,32 @@ class Sayings:
         self._matcher = matcher
         self._known: dict[tuple[int, tuple[int, ...], bytes], Saying] = {}
         self._alike: dict[tuple[object, ...], Saying] = {}
+        self._lengths: dict[bytes, int] = {}
 
     def of(self, raw: bytes, possible: tuple[int, ...]) -> tuple[Form, Saying] | None:
         """What the line says by its words; None where it must be looked at as a whole.
 
         `possible`: all patterns that may match it, as `Matcher.hits` told.
         """
-        known, forms = self._known, self.forms
-        for form in forms.like(raw):
+        known, ending = self._known, raw[-ENDING:]
+        length = self._lengths.get(ending)
+        if length is not None:
+            form = self.forms.ending_at(raw, len(raw) - length)
+            if form is not None:
+                saying = known.get((form.family, possible, raw[form.end :]))
+                if saying is not None:
+                    return (form, saying) if saying is not UNSURE else None
+        for form in self.forms.like(raw):
             saying = known.get((form.family, possible, raw[form.end :]))
             if saying is not None:
-                forms.prefer()
+                self._note_length(ending, len(raw) - form.end)
                 return (form, saying) if saying is not UNSURE else None
         return self._new(raw, possible) if is_plain(raw) else None
+
+    def _note_length(self, ending: bytes, length: int) -> None:
+        if len(self._lengths) >= MAX_REMEMBERED:
+            self._lengths.clear()
+        self._lengths[ending] = length
 
     def _new(self, raw: bytes, possible: tuple[int, ...]) -> tuple[Form, Saying] | None:
         form = self.forms.of(raw)
@@ -139,14 +161,15 @@ class Sayings:
             return NOTHING
         if not self._matcher.matches_so(words, match):
             return UNSURE
-        return Saying(match) if words == raw else self._shared(match)
+        mention = host_in(words, match.signature)
+        return Saying(match, mention) if words == raw else self._shared(match, mention)
 
-    def _shared(self, match: Match) -> Saying:
+    def _shared(self, match: Match, mention: str | None) -> Saying:
         """One saying for all prefixed words that say the same of the same part."""
-        key = (match.signature.code, *match.parts.items())
+        key = (match.signature.code, mention, *match.parts.items())
         saying = self._alike.get(key)
         if saying is None:
             if len(self._alike) >= MAX_REMEMBERED:
                 self._alike.clear()
-            saying = self._alike[key] = Saying(match)
+            saying = self._alike[key] = Saying(match, mention)
         return saying

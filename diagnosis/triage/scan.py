@@ -10,23 +10,26 @@ from diagnosis.core.target import normalise_host
 from diagnosis.readers.collective_reports import PATTERNS as REPORT_PATTERNS
 from diagnosis.readers.collective_reports import ReportReader
 from diagnosis.readers.logs import (
-    MAX_LINE_BYTES,
     Block,
     Line,
     is_plain,
     last_stamp,
     read_blocks,
+    shortened,
 )
+from diagnosis.readers.logs_colours import ESCAPE
 from diagnosis.readers.logs_forms import Form
 from diagnosis.readers.logs_heads import Head
 from diagnosis.readers.logs_times import Stamp, may_hold_stamp
 from diagnosis.readers.origin import Origin, origin_of
 from diagnosis.taxonomy.matcher import Match, Matcher
 from diagnosis.taxonomy.ruleset import Taxonomy
+from diagnosis.taxonomy.scanners import Hit
 from diagnosis.taxonomy.suppression import Suppression
 from diagnosis.triage.clue_book import ClueBook, host_of, rank_of
 from diagnosis.triage.clues import Clue
 from diagnosis.triage.facts import FACT_PATTERNS, FactReader, Facts, speaks_of_facts
+from diagnosis.triage.mentions import host_in
 from diagnosis.triage.repeats import Saying, Sayings, Speaker
 
 #: From this many bytes on, building the quicker scanner (half a second) pays for itself.
@@ -72,25 +75,18 @@ def scan(
     )
 
 
-def hits_in(block: Block, matcher: Matcher) -> Iterator[tuple[int, bytes, tuple[int, ...]]]:
+def hits_in(block: Block, matcher: Matcher) -> Iterator[Hit]:
     """Lines of a block that may match something: start, bytes without colours, which patterns."""
     coloured = block.coloured
     if coloured is None:
-        yield from _cut(block.text, matcher)
-        return
+        return matcher.hits(block.text)
     found = [
-        (coloured.origin(at), raw, possible) for at, raw, possible in _cut(coloured.text, matcher)
+        (coloured.origin(at), raw, possible) for at, raw, possible in matcher.hits(coloured.text)
     ]
     if coloured.origins is not None:
-        own = set(coloured.origins)
-        found += [hit for hit in _cut(block.text, matcher) if hit[0] not in own]
+        found += [hit for hit in matcher.hits(block.text) if ESCAPE not in hit[1]]
         found.sort(key=itemgetter(0))
-    yield from found
-
-
-def _cut(text: bytes, matcher: Matcher) -> Iterator[tuple[int, bytes, tuple[int, ...]]]:
-    for start, end, possible in matcher.hits(text):
-        yield start, text[start : min(end, start + MAX_LINE_BYTES)], possible
+    return iter(found)
 
 
 class _Reading:
@@ -110,9 +106,14 @@ class _Reading:
         if not self.facts.stamps:
             self._note_first(block)
         own = self._matcher.signatures
-        for start, raw, possible in hits_in(block, self._matcher):
-            known = self._took_facts if possible[-1] >= own else self._counted
-            if not known(block, start, raw, possible):
+        for start, whole, possible in hits_in(block, self._matcher):
+            raw = shortened(whole)
+            self.facts.shortened += len(raw) < len(whole)
+            if possible[-1] >= own:
+                if self._took_facts(block, raw, possible):
+                    continue
+                self._take_facts(block, start)
+            if not self._counted(block, start, raw, possible):
                 self._look_at(block, start, raw, possible)
         self._known = last_stamp(block) or self._known
         self.facts.last = self._known
@@ -144,7 +145,7 @@ class _Reading:
             tally.last = raw
         return True
 
-    def _took_facts(self, block: Block, _start: int, raw: bytes, possible: tuple[int, ...]) -> bool:
+    def _took_facts(self, block: Block, raw: bytes, possible: tuple[int, ...]) -> bool:
         """Take the facts of a line that tells nothing else; False where it may."""
         own = self._matcher.signatures
         others = possible[0] < own or possible[-1] >= own + len(FACT_PATTERNS)
@@ -159,8 +160,8 @@ class _Reading:
         """Take what one line tells, and remember the form of its prefixes."""
         line = block.line_at(start)
         same = possible if line.data == raw else None
-        if same is None or same[-1] >= self._matcher.signatures:
-            self._take_facts(block, start, line)
+        if same is None and possible[-1] < self._matcher.signatures:
+            self._take_facts(block, start)
         match = self._matcher.best(line.data, line.message_data, same)
         if match is not None:
             self._take_match(block, start, match)
@@ -168,7 +169,8 @@ class _Reading:
 
     def _take_match(self, block: Block, start: int, match: Match) -> None:
         """Count the line to the clue it repeats, or make a clue of its record."""
-        line, saying = block.line_at(start), Saying(match)
+        line = block.line_at(start)
+        saying = Saying(match, host_in(line.message_data, match.signature))
         host, rank = host_of(line.head, self.origin), rank_of(line.head, self.origin)
         speaker = saying.speaker(normalise_host(host) if host else None, rank)
         tally = self.book.tally(saying, speaker, line.data, headed=line.head.prefixes > 0)
@@ -183,15 +185,16 @@ class _Reading:
         head = self.book.add(block, start, saying, speaker, self._known)
         self.facts.note_speaker(head.spoken_host, rank_of(head))
 
-    def _take_facts(self, block: Block, start: int, line: Line) -> None:
+    def _take_facts(self, block: Block, start: int) -> None:
         """What the line tells of facts and of collectives."""
+        line = block.line_at(start)
         if speaks_of_facts(line.text):
             self._fact_reader.take(line.text, line.head)
         if self.reports.wants(line.data):
             self._take_report(block, start, line)
 
     def _note_first(self, block: Block) -> None:
-        starts = [int(start) for start in block.starts[:FIRST_LINES]]
+        starts = [0, *block.starts_after(0, FIRST_LINES - 1)]
         for start, end in zip(starts, [*starts[1:], len(block.text)], strict=True):
             if block.around is None and not may_hold_stamp(block.text, start, end):
                 continue
@@ -203,8 +206,9 @@ class _Reading:
     def _take_report(self, block: Block, start: int, line: Line) -> None:
         """The line where it speaks of collectives, and the row below a table's heading."""
         self.reports.take(block.number_at(start), line.text, line.head)
-        below = block.text.find(b"\n", start) + 1
-        if self.reports.wants_next(line.data) and 0 < below < len(block.text):
+        if not self.reports.wants_next(line.data):
+            return
+        for below in block.starts_after(start, 1):
             row = block.line_at(below)
             if not self.reports.wants(row.data):
                 self.reports.take(block.number_at(below), row.text, row.head)
@@ -213,9 +217,11 @@ class _Reading:
         """Whose line it is by its form and by what is around it: host (normalised) and rank."""
         host, rank = outer.outer_host or self.origin.host, self.origin.rank
         if form.host is not None:
-            host = raw[slice(*form.host)].decode("ascii")
+            begin, end = form.host
+            host = raw[begin:end].decode("ascii")
         if outer.rank is not None and form.draft.rank is None:
             rank = outer.rank
         elif form.rank is not None:
-            rank = int(raw[slice(*form.rank)])
+            begin, end = form.rank
+            rank = int(raw[begin:end])
         return normalise_host(host) if host else None, rank

@@ -255,6 +255,8 @@ def described(case: Case) -> str:
         f"{_counted(len(case.scans), 'log')}, {_counted(lines, 'line')}, "
         f"{_counted(hosts, 'host')}, {ranks}"
     )
+    if shortened := sum(scan.facts.shortened for scan in case.scans):
+        text += f", {shortened} of them so long that only beginning and end were read"
     window = window_of(case)
     if window is None:
         return f"{text}; the job tells no time of failure, so all of it is judged"

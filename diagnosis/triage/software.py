@@ -1,6 +1,7 @@
 """Rungs 2 and 3: the user's code, storage and configuration, when they come before the fan-out."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -11,6 +12,7 @@ from diagnosis.taxonomy.signature import Severity
 from diagnosis.triage.case import Case
 from diagnosis.triage.clues import Clue, earliest, is_before
 from diagnosis.triage.outcome import Outcome
+from diagnosis.triage.outlived import early_ones, is_over_before, outlived
 from diagnosis.triage.suspects import shown, soft_target, suspect
 from diagnosis.triage.timeline import day_text
 
@@ -33,7 +35,7 @@ _FIXES = {
     SignatureClass.CONFIG: (Action.FIX_CONFIG, "fix the configuration"),
     SignatureClass.STORAGE: (Action.FIX_STORAGE, "look at the storage"),
 }
-#: Calls that differ: without a rank that the others name, nobody is the odd one.
+#: Calls that differ: who is the odd one, only those say who compared; each compares two ranks.
 _MISMATCHES = {"c10d-collective-mismatch", "gloo-size-mismatch", "horovod-mismatch"}
 #: The rank that reports these received what another one sent: it is the neighbour.
 _RECEIVERS = {"gloo-size-mismatch", "nccl-message-truncated", "nccl-ib-size-mismatch"}
@@ -47,17 +49,20 @@ def judge_software(case: Case, *, consequences: bool = False, late: bool = False
 
     `late`: also those that come after it; `consequences`: also summaries (the last resort).
     """
-    fan_out = case.of(SignatureClass.DISTRIBUTED)
+    errors = case.of(SignatureClass.DISTRIBUTED)
+    asking = [clue for clue in case.of(*_SOFT, follow_on=consequences) if asks_for_action(clue)]
+    early = early_ones(case, asking, errors)
     standing = [
-        clue
-        for clue in case.of(*_SOFT, follow_on=consequences)
-        if _asks_for_action(clue) and (late or not _is_after(clue, fan_out))
+        clue for clue in asking if late or not _is_after(clue, _fan_out(case, clue, errors, early))
     ]
     if not standing:
         return None
-    cause = _cause_of(standing)
+    cause = _accused_by_most(_cause_of(case, standing), standing)
+    fan_out = _fan_out(case, cause, errors, early)
+    before = outlived(case, cause, early)
     cls = _class(cause, case)
     score = _score(cause, standing, fan_out, late=late or consequences)
+    score = min(score, _most_after(case, cause, before))
     action, words = _FIXES[cls]
     target = _named(soft_target(_KINDS[cls], cause), cause, cls)
     if cause.code in _RECEIVERS:
@@ -78,15 +83,40 @@ def judge_software(case: Case, *, consequences: bool = False, late: bool = False
         confidence=score,
         suspects=tuple(suspects),
         recommendations=(Recommendation(action, target, _reason(cause)),),
-        trace=(_trace(cause, standing, fan_out),),
+        trace=(_trace(cause, standing, fan_out), *_outlived(before)),
         decisive=score >= 0.8,
     )
 
 
-def _asks_for_action(clue: Clue) -> bool:
+def asks_for_action(clue: Clue) -> bool:
     """Storage that fails is an event even where the signature only watches one client of it."""
     watched = clue.signature.action is Action.WATCH
     return not watched or clue.signature.cls is SignatureClass.STORAGE
+
+
+def _fan_out(
+    case: Case, clue: Clue, errors: Sequence[Clue], early: Sequence[Clue]
+) -> Sequence[Clue]:
+    """The distributed errors that may have to do with the clue: not those that the job outlived."""
+    before = {id(error) for error in outlived(case, clue, early)}
+    if not before:
+        return errors
+    return [error for error in errors if id(error) not in before]
+
+
+def _most_after(case: Case, cause: Clue, before: Sequence[Clue]) -> float:
+    """How sure a cause may be after errors that the job outlived, and that may still go on."""
+    if not before:
+        return 1.0
+    return 0.8 if all(is_over_before(case, error, cause) for error in before) else 0.65
+
+
+def _outlived(before: Sequence[Clue]) -> list[str]:
+    if not before:
+        return []
+    lines = sum(clue.count for clue in before)
+    codes = ", ".join(sorted({clue.code for clue in before}))
+    return [f"{lines} distributed errors so long before that the job outlived them ({codes})"]
 
 
 def _is_after(clue: Clue, fan_out: Sequence[Clue]) -> bool:
@@ -96,13 +126,37 @@ def _is_after(clue: Clue, fan_out: Sequence[Clue]) -> bool:
     )
 
 
-def _cause_of(standing: Sequence[Clue]) -> Clue:
-    """The first exact clue; among fallbacks the first; at one line the higher priority."""
-    exact = [clue for clue in standing if not _is_fallback(clue)]
+def _cause_of(case: Case, standing: Sequence[Clue]) -> Clue:
+    """The first exact clue; among fallbacks the first; at one line the higher priority.
+
+    An error of the code that the job outlived is not the first of those that ended it.
+    """
+    exact = [clue for clue in standing if not is_fallback(clue)]
+    caught = [clue for clue in exact if clue.signature.cls is SignatureClass.USER]
+    caught = early_ones(case, exact, caught)
+    gone = {id(error) for clue in exact for error in outlived(case, clue, caught)}
+    exact = [clue for clue in exact if id(clue) not in gone]
     return earliest(exact or standing)[0]
 
 
-def _is_fallback(clue: Clue) -> bool:
+def _accused_by_most(cause: Clue, standing: Sequence[Clue]) -> Clue:
+    """Of calls that differ, the report on the rank that most reports name; none where two tie.
+
+    The odd one compares itself too and names a healthy rank.
+    """
+    if cause.code not in _MISMATCHES:
+        return cause
+    named = Counter[int | None]()
+    for clue in standing:
+        if clue.code == cause.code:
+            named[clue.place.rank] += clue.count
+    (rank, most), *others = named.most_common()
+    if others and others[0][1] == most:
+        return cause.at(replace(cause.place, rank=None))
+    return next(clue for clue in standing if (clue.code, clue.place.rank) == (cause.code, rank))
+
+
+def is_fallback(clue: Clue) -> bool:
     signature = clue.signature
     return signature.priority <= FALLBACK_PRIORITY or signature.severity is Severity.LOW
 
@@ -124,8 +178,8 @@ def _class(cause: Clue, case: Case) -> SignatureClass:
 
 
 def _score(cause: Clue, standing: Sequence[Clue], fan_out: Sequence[Clue], *, late: bool) -> float:
-    score = 0.65 if _is_fallback(cause) else 0.9
-    if cause.code in _MISMATCHES and cause.place.rank is None:
+    score = 0.65 if is_fallback(cause) else 0.9
+    if cause.code in _MISMATCHES and (cause.place.rank is None or cause.count == 1):
         score = 0.6
     if cause.signature.follow_on:
         score = min(score, 0.6)
@@ -133,7 +187,7 @@ def _score(cause: Clue, standing: Sequence[Clue], fan_out: Sequence[Clue], *, la
         score = min(score, 0.5)
     if any(is_before(cause, other) is None for other in fan_out):
         score -= 0.05
-    if len({clue.signature.cls for clue in standing if not _is_fallback(clue)}) > 1:
+    if len({clue.signature.cls for clue in standing if not is_fallback(clue)}) > 1:
         score -= 0.1
     return score
 
@@ -157,7 +211,7 @@ def _further(standing: Sequence[Clue], cause: Clue, score: float) -> list[Suspec
     seen = {cause.signature.cls}
     found: list[Suspect] = []
     for clue in earliest(standing):
-        if clue.signature.cls not in seen and not _is_fallback(clue):
+        if clue.signature.cls not in seen and not is_fallback(clue):
             seen.add(clue.signature.cls)
             target = soft_target(_KINDS[clue.signature.cls], clue)
             found.append(suspect(target, min(0.4, (1 - score) * 2), [clue]))

@@ -106,7 +106,7 @@ def judge_silent(case: Case, job: str | None) -> Outcome | None:
         return None
     still = found[0]
     quiet: Sequence[int] = still.behind
-    why = "has not enqueued it"
+    why = "has not come to it"
     if not quiet:
         quiet, why = still.relaying, "only passes on another rank's signal"
     if not quiet and 0 < len(still.silent) <= MAX_SILENT and len(still.waiting) > len(still.silent):
@@ -121,12 +121,13 @@ def judge_silent(case: Case, job: str | None) -> Outcome | None:
         for rank in quiet
     ]
     ranks = ", ".join(str(rank) for rank in quiet)
+    waiting = sum(one.rank not in quiet for one in still.waiting)
     where = shown(suspects[0].target)
     return Outcome(
         cls=VerdictClass.DISTRIBUTED,
         kind=IncidentKind.HANG,
         summary=(
-            f"{len(still.waiting)} ranks wait in the same collective and rank {ranks} {why}: "
+            f"{waiting} ranks wait in the same collective and rank {ranks} {why}: "
             f"it may not have arrived. Look at {where} before anything is isolated."
         ),
         confidence=score,
@@ -134,7 +135,7 @@ def judge_silent(case: Case, job: str | None) -> Outcome | None:
         recommendations=(
             Recommendation(Action.RESTART_JOB, job_target(job), "The ranks wait for each other."),
         ),
-        trace=(f"{len(still.waiting)} ranks wait alike; rank {ranks} {why} → possible",),
+        trace=(f"{waiting} ranks wait alike; rank {ranks} {why} → possible",),
     )
 
 

@@ -1,11 +1,13 @@
 """From clues to suspects, recommendations and sentences."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import PurePosixPath
 
 from diagnosis.core.diagnosis import Finding, Recommendation, Suspect
 from diagnosis.core.target import Target
 from diagnosis.core.words import Action, Role, SignatureClass, TargetKind
-from diagnosis.taxonomy.signature import Implicates
+from diagnosis.taxonomy.signature import Implicates, Stream
 from diagnosis.triage.clues import Clue, as_finding
 from diagnosis.triage.places import Place
 
@@ -27,7 +29,21 @@ def target_of(clue: Clue) -> Target:
     kind = _CAUSE_KINDS.get(clue.signature.cls)
     if kind is not None:
         return soft_target(kind, clue)
-    return part_target(clue.signature.implicates, clue.place)
+    implicated = clue.signature.implicates
+    target = part_target(implicated, clue.place)
+    return target if clue.place.is_known else _by_its_log(target, implicated, clue)
+
+
+def _by_its_log(target: Target, implicated: Implicates, clue: Clue) -> Target:
+    """A part whose host and rank no line tells: named by the log that speaks of it."""
+    log = PurePosixPath(clue.evidence).name
+    firsthand = clue.signature.stream is not Stream.JOB
+    whose = f"the host of {log}" if firsthand else f"a rank in {log}"
+    if target.kind is TargetKind.NONE:
+        is_host = firsthand and implicated is Implicates.HOST
+        return Target(TargetKind.HOST, name=whose) if is_host else target
+    device = {TargetKind.GPU: f"GPU {target.gpu}" if target.gpu else "the GPU"}
+    return replace(target, name=f"{device.get(target.kind, target.name or 'a link')} of {whose}")
 
 
 def soft_target(kind: TargetKind, clue: Clue) -> Target:
@@ -43,7 +59,8 @@ def part_target(implicates: Implicates, place: Place) -> Target:
     """The part that a signature implicates, as precisely as the place tells."""
     host, rank = place.host, place.rank
     if implicates is Implicates.GPU:
-        name = f"{host or f'rank {rank}'} GPU {place.gpu}" if place.gpu else host
+        where = host or (f"rank {rank}" if rank is not None else "")
+        name = f"{where} GPU {place.gpu}".strip() if place.gpu else host
         return Target(TargetKind.GPU, name=name, host=host, gpu=place.gpu, rank=rank)
     if implicates in {Implicates.LINK, Implicates.SWITCH, Implicates.NIC}:
         return _network_target(implicates, place)
@@ -115,21 +132,20 @@ def job_target(job: str | None) -> Target:
 def shown(target: Target) -> str:
     """The target in a sentence."""
     where = target.host or (f"rank {target.rank}" if target.rank is not None else None)
+    if where is None:
+        name = "" if target.kind in _CAUSE_KINDS.values() else target.name or ""
+        return f"{name} (to {target.peer})" if name and target.peer else name
     if target.kind is TargetKind.GPU:
-        return (
-            f"{where or 'an unnamed host'} GPU {target.gpu}"
-            if target.gpu
-            else f"the GPU of {where or 'an unnamed rank'}"
-        )
+        return f"{where} GPU {target.gpu}" if target.gpu else f"the GPU of {where}"
     if target.kind in {TargetKind.LINK, TargetKind.SWITCH, TargetKind.NIC}:
-        link = target.name or where or "an unnamed link"
+        link = target.name or where
         return f"{link} (to {target.peer})" if target.peer else link
     if target.kind in {TargetKind.HOST, TargetKind.RANK}:
         ranked = f" (rank {target.rank})" if target.rank is not None and target.host else ""
-        return f"{where or target.name}{ranked}"
+        return f"{where}{ranked}"
     if target.rank is not None:
         return f"rank {target.rank}" + (f" on {target.host}" if target.host else "")
-    return target.host or ""
+    return where
 
 
 def by_machine(clues: Sequence[Clue]) -> dict[str | None, list[Clue]]:

@@ -32,7 +32,7 @@ class Standstill:
     `odd`: ranks whose call differs from the majority's, with `odd_reason`; `tied` when no side is
     the majority. `relaying`: ranks that only pass a signal on and wait for nothing themselves.
     `silent`: members that say nothing, known only where the number of ranks is. `behind`: ranks
-    that have not enqueued the work in which the others wait.
+    that have not enqueued the work in which the others wait, or still wait in one before it.
     """
 
     group: str
@@ -135,23 +135,24 @@ def _standstill(
 
 
 def _behind(case: Case, name: str, members: Sequence[Waiting]) -> tuple[int, ...]:
-    """Ranks of the group whose last enqueued work comes before the one that most wait in."""
-    awaited = Counter(one.sequence for one in members if one.sequence is not None).most_common(1)
-    if not awaited:
+    """Ranks of the group that have not come to the work that most wait in."""
+    waits = Counter(one.sequence for one in members if one.sequence is not None)
+    if not waits:
         return ()
-    sequence = awaited[0][0]
-    return tuple(
-        sorted(
-            clue.place.rank
-            for clue in case.clues
-            if clue.report
-            and clue.place.rank is not None
-            and clue.report.group == name
-            and clue.report.enqueued is not None
-            and 0 <= clue.report.enqueued < sequence
-            and all(one.rank != clue.place.rank or one.sequence is None for one in members)
-        )
-    )
+    sequence, most = waits.most_common(1)[0]
+    waiting = {one.rank for one in members if one.sequence is not None}
+    not_enqueued = {
+        clue.place.rank
+        for clue in case.clues
+        if clue.report
+        and clue.place.rank is not None
+        and clue.place.rank not in waiting
+        and clue.report.group == name
+        and clue.report.enqueued is not None
+        and 0 <= clue.report.enqueued < sequence
+    }
+    earlier = {one.rank for one in members if one.sequence is not None and one.sequence < sequence}
+    return tuple(sorted(not_enqueued | earlier if len(earlier) < most else not_enqueued))
 
 
 def _odd_ones(members: Sequence[Waiting]) -> tuple[tuple[int, ...], str, bool]:

@@ -14,13 +14,15 @@ from django.views.decorators.http import require_POST, require_safe
 from diagnosis.models import OfflineDiagnosis, TaskState
 from diagnosis.services import offline, offline_tasks
 from incidents import selectors
-from incidents.exceptions import NotAllowed, RecordsError
+from incidents.exceptions import HostsInService, NotAllowed, RecordsError
 from incidents.models import Incident
 from incidents.roles import Capability
 from incidents.views.paging import page_of
 from incidents.views.requests import PageRequest, actor_of
 
 _PAGE = 50
+#: What a plan is made of; the question hands it on.
+_GIVEN = ("hosts", "cluster", "test", "incident")
 _RESULTS: Mapping[str, bool | None] = {"passed": True, "failed": False, "none": None}
 
 
@@ -59,17 +61,23 @@ def diagnoses(request: PageRequest) -> HttpResponse:
 def start(request: PageRequest) -> HttpResponse:
     names = request.POST.get("hosts", "").replace(",", " ").split()
     suite, _, item = request.POST.get("test", "").partition("/")
+    incident = _incident(request.POST.get("incident", ""))
     try:
         made = offline.start(
             actor=actor_of(request),
             names=names,
             cluster=request.POST.get("cluster", ""),
-            incident=_incident(request.POST.get("incident", "")),
+            incident=incident,
             suite=suite,
             item=item,
+            confirm=request.POST.get("confirm") == "yes",
         )
     except NotAllowed as error:
         raise PermissionDenied(str(error)) from error
+    except HostsInService as error:
+        given = {name: request.POST[name] for name in _GIVEN if request.POST.get(name)}
+        context = {"question": str(error), "incident": incident, "given": given}
+        return render(request, "diagnosis/confirm_offline.html", context, status=409)
     except RecordsError as error:
         messages.error(request, str(error))
         return redirect("diagnosis:offline-list")

@@ -130,6 +130,14 @@ _KINDS = (
         "request with `confirm: true` (and a new Idempotency-Key) to go on.",
     ),
     ProblemKind(
+        "hosts-in-service",
+        HTTPStatus.CONFLICT,
+        "Some of the hosts are in service",
+        "Nothing was started. `detail` names the hosts that are not out of service and the jobs "
+        "that run there; send the same request with `confirm: true` (and a new Idempotency-Key) to "
+        "go on.",
+    ),
+    ProblemKind(
         "request-in-flight",
         HTTPStatus.CONFLICT,
         "The same request is being worked on",

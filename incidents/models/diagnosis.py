@@ -200,7 +200,15 @@ class Recommendation(TargetFields):
         ]
 
     def __str__(self) -> str:
-        action = self.get_action_display()
+        named = f"{self.get_action_display()}: {self.acted_on}".removesuffix(": ")
+        return f"{named} (seen on {self.seen_on})" if self.seen_on else named
+
+    @property
+    def acted_on(self) -> str:
+        """What someone acts on, in a few words; empty for the job, which goes without saying."""
         if self.target_kind in {TargetKind.JOB, TargetKind.NONE}:
-            return action
-        return f"{action}: {self.target_label}"
+            return ""
+        if self.action == Action.ISOLATE_HOST and self.target_host:
+            return self.target_host
+        on_host = self.target_kind == TargetKind.CONFIG and self.target_host
+        return f"{self.target_label} on {self.target_host}" if on_host else self.target_label

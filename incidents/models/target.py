@@ -41,6 +41,14 @@ class TargetFields(models.Model):
         return shape
 
     @property
+    def seen_on(self) -> str:
+        """Where a fault of code or shared storage showed: its remedy is not on that host."""
+        if self.target_kind not in {TargetKind.USER_CODE, TargetKind.STORAGE}:
+            return ""
+        rank = "" if self.target_rank is None else f"rank {self.target_rank}"
+        return f"{self.target_host} {rank}".strip()
+
+    @property
     def target_label(self) -> str:
         """The target in a few words: `node-017 GPU 3`, `node-001 mlx5_0`, `rank 5`."""
         parts = [self.target_host]

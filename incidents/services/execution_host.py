@@ -11,8 +11,12 @@ from incidents.services.hosts import PASSED_CHECK
 _VOUCHING = ("host.added", "host.changed", PASSED_CHECK)
 
 
-def decided_host(recommendation: Recommendation) -> tuple[Decision, str]:
+def decided_host(
+    recommendation: Recommendation, *, in_one_cluster: bool = True
+) -> tuple[Decision, str]:
     """The decision that stands and the name of the host that it takes out.
+
+    `in_one_cluster`: no other cluster may have a host of that name, as the command names none.
 
     Raises `TransitionRefused` or `InvalidInput` where there is none, or where the name is not sure
     to be that machine's.
@@ -24,7 +28,10 @@ def decided_host(recommendation: Recommendation) -> tuple[Decision, str]:
     if action != Action.ISOLATE_HOST:
         raise TransitionRefused("Only the isolation of a host can be carried out.")
     named = decision.changed_target or recommendation.target_host
-    return decision, _sure(recommendation.diagnosis.incident.cluster, named).name
+    host = _sure(recommendation.diagnosis.incident.cluster, named)
+    if in_one_cluster:
+        _require_in_one_cluster(host)
+    return decision, host.name
 
 
 def _sure(cluster: Cluster, named: str) -> Host:
@@ -39,15 +46,20 @@ def _sure(cluster: Cluster, named: str) -> Host:
             "pod (POST /api/v1/topology), or save it under Settings → Hosts; then plan again. "
             "Else correct the incident's job, or run the command by hand."
         )
+    return host
+
+
+def _require_in_one_cluster(host: Host) -> None:
     with within(EVERYWHERE):
-        elsewhere = Host.objects.filter(normalised_name=key).exclude(cluster=cluster).exists()
+        others = Host.objects.filter(normalised_name=host.normalised_name)
+        elsewhere = others.exclude(cluster=host.cluster_id).exists()
     if elsewhere:
         raise TransitionRefused(
             f"Another cluster has a host {host} too, and the command does not say which is meant: "
-            f"run it by hand on {cluster}. Where the other one is no machine, rename it under "
-            "Settings → Hosts and plan again."
+            f"run it by hand on {host.cluster}, or have whoever runs this instance name "
+            "{cluster} in the executor's command. Where the other one is no machine, rename it "
+            "under Settings → Hosts and plan again."
         )
-    return host
 
 
 def is_vouched_for(host: Host) -> bool:

@@ -4,6 +4,7 @@ Off unless whoever runs the instance switches an executor on (`AEGIS_EXECUTOR`).
 twice for one recommendation, nor for one host of one incident.
 """
 
+import re
 from collections.abc import Sequence
 from datetime import timedelta
 from functools import partial
@@ -14,7 +15,8 @@ from django.utils import timezone
 
 from incidents.choices import ExecutionState, Role, Source
 from incidents.exceptions import TransitionRefused
-from incidents.models import Execution, Incident, Recommendation
+from incidents.hostnames import is_plain_name
+from incidents.models import Decision, Execution, Incident, Recommendation
 from incidents.roles import Actor, Capability
 from incidents.services.blast_radius import guard_run
 from incidents.services.events import record
@@ -26,6 +28,7 @@ VOID_AFTER = timedelta(minutes=10)
 #: Beyond the time limit, a worker gets so long to note the end.
 _GRACE = timedelta(seconds=60)
 _SHOWN = 2000
+_PLACE = re.compile(r"\{(host|reference|cluster)\}")
 
 
 @transaction.atomic
@@ -40,10 +43,10 @@ def plan(*, actor: Actor, recommendation: Recommendation) -> tuple[Execution, bo
         .select_related("diagnosis__incident__cluster", "diagnosis__incident__job")
         .get(pk=recommendation.pk)
     )
-    decision, host = decided_host(recommendation)
     incident = recommendation.diagnosis.incident
+    decision, host = _decided(recommendation, incident)
     scheduler = _needed_scheduler(incident)
-    argv = argv_of(scheduler, host=host, reference=incident.reference)
+    argv = argv_of(scheduler, incident, host)
     known = Execution.objects.filter(recommendation=recommendation).first()
     if known is not None and known.state != ExecutionState.PLANNED:
         return known, False
@@ -127,10 +130,29 @@ def waiting() -> Sequence[int]:
     return list(orders.values_list("pk", flat=True))
 
 
-def argv_of(scheduler: str, *, host: str, reference: str) -> list[str]:
-    """The template of the settings, filled in; each part stays one argument."""
+def argv_of(scheduler: str, incident: Incident, host: str) -> list[str]:
+    """The template of the settings, filled in; each part stays one argument.
+
+    Raises `TransitionRefused` where it names the cluster and that name may mean something else to a
+    scheduler's client.
+    """
+    values = {"host": host, "reference": incident.reference, "cluster": incident.cluster.name}
+    if _names_cluster(scheduler) and not is_plain_name(incident.cluster.name):
+        raise TransitionRefused(
+            f"The command names the cluster, and '{incident.cluster}' is no plain name: letters, "
+            "digits, dots, hyphens and underscores. Run it by hand."
+        )
     template = settings.EXECUTORS[scheduler]
-    return [one.replace("{host}", host).replace("{reference}", reference) for one in template]
+    return [_PLACE.sub(lambda found: values[found[1]], one) for one in template]
+
+
+def _names_cluster(scheduler: str | None) -> bool:
+    return any("{cluster}" in one for one in settings.EXECUTORS.get(scheduler or "", ()))
+
+
+def _decided(recommendation: Recommendation, incident: Incident) -> tuple[Decision, str]:
+    """The decision that stands and its host, which may share its name where a cluster is named."""
+    return decided_host(recommendation, in_one_cluster=not _names_cluster(scheduler_of(incident)))
 
 
 def scheduler_of(incident: Incident) -> str | None:
@@ -159,8 +181,8 @@ def _check(execution: Execution, asked: Recommendation, incident: Incident) -> N
         raise TransitionRefused("This was run already, and nothing is run twice.")
     if not incident.is_open:
         raise TransitionRefused(f"{incident.reference} is resolved.")
-    decision, host = decided_host(asked)
-    argv = argv_of(_needed_scheduler(incident), host=host, reference=incident.reference)
+    decision, host = _decided(asked, incident)
+    argv = argv_of(_needed_scheduler(incident), incident, host)
     if (decision.pk, argv) != (execution.decision_id, execution.argv):
         raise TransitionRefused("The decision was changed since; plan it anew.")
     earlier = Execution.objects.filter(

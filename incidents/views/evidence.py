@@ -10,15 +10,15 @@ from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from incidents.exceptions import BlobMissing, InvalidInput, NotAllowed, RecordsError
-from incidents.excerpts import Excerpt, excerpt
 from incidents.models import Evidence, Incident
 from incidents.services import diagnoses
 from incidents.services.evidence import attach_evidence, open_content
 from incidents.views.answers import change, changed
+from incidents.views.near_lines import NEAR, lines_around
 from incidents.views.requests import PageRequest, actor_of
 
-#: Lines around a finding on the incident's page, and on a page of their own.
-_NEAR, _FAR = (5, 8), (100, 200)
+#: Lines around one on a page of their own.
+_FAR = (100, 200)
 
 
 def attach_all(request: PageRequest, incident: Incident) -> Sequence[Mapping[str, str]]:
@@ -72,12 +72,7 @@ def lines(request: PageRequest, pk: int) -> HttpResponse:
     """The lines around one (`line`, from 1): beside its finding for htmx, else a page."""
     evidence = get_object_or_404(Evidence.objects.select_related("blob", "incident"), pk=pk)
     line = _number(request.GET.get("line", ""))
-    before, after = _NEAR if request.htmx else _FAR
-    try:
-        with open_content(evidence) as stream:
-            shown = excerpt(stream, line=line, before=before, after=after)
-    except BlobMissing as error:
-        shown = Excerpt(note=str(error))
+    shown = lines_around(evidence, line, NEAR if request.htmx else _FAR)
     template = "incidents/_lines.html" if request.htmx else "incidents/lines.html"
     response = render(
         request, template, {"evidence": evidence, "excerpt": shown, "line": line, "step": sum(_FAR)}

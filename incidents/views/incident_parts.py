@@ -7,6 +7,7 @@ from django.conf import settings
 
 from incidents.choices import ExecutionState, ParseStatus, SuspectRole
 from incidents.commands import commands_for
+from incidents.excerpts import Excerpt
 from incidents.hostnames import normalise_host
 from incidents.models import (
     Decision,
@@ -22,6 +23,7 @@ from incidents.models import (
 from incidents.selectors import RuleRecord
 from incidents.services.blast_radius import question_before
 from incidents.services.executions import scheduler_of
+from incidents.views.near_lines import lines_at_once
 from incidents.views.track_record import track_records
 
 #: Findings whose lines are shown without being asked for.
@@ -54,12 +56,16 @@ class Advice:
 
 @dataclass(frozen=True, slots=True)
 class Evidenced:
-    """A finding; `line` where it leads to one in stored evidence, `stack` the calls it names."""
+    """A finding; `line` where it leads to one in stored evidence, `stack` the calls it names.
+
+    `excerpt` are the lines around it, where they are shown from the start.
+    """
 
     finding: Finding
     line: int | None
     stack: Sequence[str]
     opened: bool
+    excerpt: Excerpt | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,15 +157,19 @@ def _opened(answer: Diagnosis) -> frozenset[int]:
 
 
 def _accused(suspect: Suspect, opened: frozenset[int], records: Sequence[RuleRecord]) -> Accused:
-    findings = [
-        Evidenced(one, _line(one), _stack(one), one.pk in opened) for one in suspect.findings.all()
-    ]
+    findings = [_evidenced(one, one.pk in opened) for one in suspect.findings.all()]
     return Accused(
         suspect,
         speaks_for=[one for one in findings if not one.finding.speaks_against],
         speaks_against=[one for one in findings if one.finding.speaks_against],
         records=records,
     )
+
+
+def _evidenced(finding: Finding, opened: bool) -> Evidenced:
+    line = _line(finding)
+    shown = lines_at_once(finding, line) if opened and line is not None else None
+    return Evidenced(finding, line, _stack(finding), opened, shown)
 
 
 def _line(finding: Finding) -> int | None:

@@ -8,11 +8,12 @@ from django.utils import timezone
 from incidents import selectors
 from incidents.choices import SuspectRole
 from incidents.hostnames import normalise_host
-from incidents.models import Diagnosis, Evidence, Finding, Incident, Suspect
+from incidents.models import Diagnosis, Event, Evidence, Finding, Incident, Suspect
 from incidents.selectors import Aftermath
 from incidents.views.certainty import certain_of
 from incidents.views.coverage import Coverage, coverage_of
 from incidents.views.incident_parts import Advice, advice_of
+from incidents.views.timeline import NOTED, RESOLVED
 
 #: What fits on a page: suspects, findings of each, files.
 _SUSPECTS, _FINDINGS, _FILES = 3, 4, 12
@@ -29,9 +30,11 @@ class Blamed:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """What the page says."""
+    """What the page says. `ended` is the event of its resolution, which tells who and when."""
 
     incident: Incident
+    ended: Event | None
+    notes: Sequence[Event]
     answer: Diagnosis | None
     certain_of: str
     coverage: Coverage
@@ -46,8 +49,11 @@ def sheet_of(incident: Incident) -> Sheet:
     """What the newest answer, the decisions and the evidence come down to."""
     answer = selectors.latest_finished(incident)
     files = _files(incident, answer)
+    events = list(selectors.timeline(incident))
     return Sheet(
         incident=incident,
+        ended=_ended(incident, events),
+        notes=[one for one in events if one.verb == NOTED],
         answer=answer,
         certain_of=certain_of(answer) if answer else "",
         coverage=coverage_of(answer.coverage) if answer else Coverage(),
@@ -57,6 +63,14 @@ def sheet_of(incident: Incident) -> Sheet:
         files=files[:_FILES],
         further_files=max(0, len(files) - _FILES),
     )
+
+
+def _ended(incident: Incident, events: Sequence[Event]) -> Event | None:
+    """The last resolution of its own; none while it is open."""
+    if incident.is_open:
+        return None
+    own = (one for one in events if one.incident_id == incident.pk)
+    return next((one for one in reversed([*own]) if one.verb == RESOLVED), None)
 
 
 def _blamed(incident: Incident, answer: Diagnosis) -> Sequence[Blamed]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from incidents.choices import Outcome
-from incidents.models import Decision, Finding
+from incidents.models import Decision, Event, Finding
 from incidents.selectors import Aftermath
 from incidents.templatetags.ui import score
 from incidents.views.incident_parts import Advice
@@ -13,6 +13,8 @@ from incidents.views.sheet_contents import Blamed, Sheet
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|!~&@])")
 _TICKS = re.compile(r"`+")
+#: What makes a line a list, a rule or the title of the line above it.
+_BLOCK = re.compile(r"^([0-9]*)([-+=.)])")
 
 
 def markdown(sheet: Sheet, *, address: str, now: datetime) -> str:
@@ -34,6 +36,12 @@ def code(text: str) -> str:
     return f"{fence}{pad}{text}{pad}{fence}"
 
 
+def quoted(text: str) -> Iterator[str]:
+    """A text of several lines as a quotation that Markdown shows as it was written."""
+    for line in text.strip().splitlines():
+        yield "> " + _BLOCK.sub(r"\1\\\2", plain(line))
+
+
 def _lines(sheet: Sheet, address: str, now: datetime) -> Iterator[str]:
     yield f"# {sheet.incident.reference}: {plain(sheet.incident.title)}"
     yield from ("", *_answer(sheet), "")
@@ -41,6 +49,8 @@ def _lines(sheet: Sheet, address: str, now: datetime) -> Iterator[str]:
     for title, part in (
         ("Suspects", [line for one in sheet.blamed for line in _suspect(one)]),
         ("Recommended and decided", [line for one in sheet.advice for line in _advice(one)]),
+        ("How it ended", list(_ended(sheet))),
+        ("Notes", [line for one in sheet.notes for line in _note(one)]),
         ("Limits of this answer", [f"- {plain(note)}" for note in sheet.coverage.notes]),
         ("Evidence", _files(sheet)),
     ):
@@ -126,6 +136,23 @@ def _decision(decision: Decision) -> str:
     came = "" if decision.outcome == Outcome.PENDING else f"; {outcome}"
     when = _time(decision.decided_at)
     return f"{decision.get_kind_display()} by {plain(decision.actor)}, {when}{why}{came}"
+
+
+def _ended(sheet: Sheet) -> Iterator[str]:
+    incident = sheet.incident
+    if not incident.resolution:
+        return
+    who = f", by {plain(sheet.ended.actor)}" if sheet.ended else ""
+    when = f", {_time(incident.resolved_at)}" if incident.resolved_at else ""
+    yield f"{incident.get_resolution_display()}{who}{when}."
+    if incident.resolution_note:
+        yield from ("", *quoted(incident.resolution_note))
+
+
+def _note(event: Event) -> Iterator[str]:
+    yield f"- {_time(event.time)}, {plain(event.actor)}:"
+    yield ""
+    yield from (f"  {line}" for line in quoted(event.text))
 
 
 def _files(sheet: Sheet) -> list[str]:

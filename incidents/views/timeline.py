@@ -6,7 +6,8 @@ from datetime import datetime, timedelta
 
 from incidents.models import Event
 
-_NOTED = "incident.noted"
+NOTED = "incident.noted"
+RESOLVED = "incident.resolved"
 _HANDED_IN = "evidence.attached"
 #: Files handed in one after the other within this time are one entry.
 _TOGETHER = timedelta(minutes=10)
@@ -27,7 +28,7 @@ class Entry:
     @property
     def is_note(self) -> bool:
         """Whether a person wrote it, in Markdown."""
-        return self.verb == _NOTED
+        return self.verb == NOTED
 
 
 def entries(events: Iterable[Event]) -> Sequence[Entry]:

@@ -1,5 +1,7 @@
 /** Keys that every page has: `/` searches, `?` shows the keys, `g` then a letter goes somewhere. */
 const dialog = document.getElementById("keys");
+const BOX = "details.over, details.fold:has(form)";
+const OPEN_BOX = "details.menu[open], details.over[open], details.fold[open]:has(form)";
 let going = 0;
 
 function typing(event) {
@@ -9,6 +11,31 @@ function typing(event) {
 function help() {
   if (dialog && !dialog.open) dialog.showModal();
 }
+
+/** The first thing to fill in or press in a box. */
+function enter(box) {
+  const all = [...box.querySelectorAll("select, textarea, button, input:not([type=hidden])")];
+  all.find((field) => !field.disabled && field.checkVisibility())?.focus();
+}
+
+/* A box that is open has the keyboard: no letter may act on the page behind it. */
+document.addEventListener("keydown", (event) => {
+  if (event.key.length !== 1) return;
+  const lost = event.target === document.body && document.querySelector("details.over[open]");
+  if (lost || event.target.closest(OPEN_BOX)) event.stopPropagation();
+}, true);
+
+/* Whoever opens a box goes on in it. */
+document.addEventListener("click", (event) => {
+  const summary = event.target.closest("summary");
+  const box = summary?.parentElement;
+  if (!box?.matches(BOX) || box.open) return;
+  box.addEventListener("toggle", () => box.open && enter(box), { once: true });
+});
+document.addEventListener("htmx:load", (event) => {
+  const box = event.target.closest?.("details.over[open]"); // its form came only now
+  if (box && document.activeElement === box.querySelector("summary")) enter(box);
+});
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || dialog?.open || typing(event)) return;
@@ -37,8 +64,8 @@ document.addEventListener("click", (event) => {
 
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape" || document.querySelector("dialog[open]")) return;
-  const any = "details.menu[open], details.over[open]";
-  const open = document.activeElement?.closest(any) ?? document.querySelector(any);
+  const open = document.activeElement?.closest(OPEN_BOX)
+    ?? document.querySelector("details.menu[open], details.over[open]");
   if (open) {
     event.preventDefault(); // one Escape, one thing
     open.open = false;

@@ -176,6 +176,8 @@ async function handIn(form, files) {
   const transfers = new Transfers(form.querySelector("[data-transfers]"));
   transfers.begin(files);
   form.classList.add("sending");
+  form.setAttribute("aria-busy", "true"); // once.js lets nobody send it twice
+  let leaving = false;
   let { action: url } = form;
   let { page } = form.dataset;
   let current = [];
@@ -195,6 +197,7 @@ async function handIn(form, files) {
       await sendBatch(url, batch, place < all.length - 1, token, transfers);
     }
     tellKnown(transfers);
+    leaving = Boolean(page);
     if (page) location.assign(page);
     else document.body.dispatchEvent(new CustomEvent("changed"));
   } catch (error) {
@@ -203,6 +206,7 @@ async function handIn(form, files) {
     if (page) transfers.words.insertAdjacentHTML("beforeend", ` <a href="${encodeURI(page)}">Open the incident</a>`);
   } finally {
     form.classList.remove("sending");
+    if (!leaving) form.removeAttribute("aria-busy");
   }
 }
 

@@ -54,7 +54,7 @@ EVENT = {"event_action": "trigger", "payload": {"summary": "s"}}
 PLACES = {"hosts": [{"name": "n", "pod": "p", "tor": ["t"]}], "cluster": "{cluster}"}
 CHECK = {"suite": "cpu", "hosts": ["n"], "cluster": "{cluster}"}
 RUNNER = {"host": "n", "cluster": "{cluster}"}
-OFFLINE = {"hosts": ["n", "m"], "cluster": "{cluster}"}
+OFFLINE = {"hosts": ["n", "m"], "cluster": "{cluster}", "confirm": True}
 BATCH = {"step": "acknowledge", "incidents": ["{second}"]}
 TOKEN = {"name": "t", "scopes": ["read"], "expires_at": "2099-01-01T00:00:00Z"}
 

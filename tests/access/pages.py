@@ -13,7 +13,7 @@ from tests.access.endpoints import (
 )
 
 CHECK = {"suite": "cpu", "hosts": "n", "cluster": "{cluster}"}
-OFFLINE = {"hosts": "n m", "cluster": "{cluster}"}
+OFFLINE = {"hosts": "n m", "cluster": "{cluster}", "confirm": "yes"}
 ANSWER = {"round": "1", "group-0": "passed"}
 
 PAGES = [

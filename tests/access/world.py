@@ -86,7 +86,9 @@ def everything_in(name: str) -> Names:
         "suite_version": 1,
         "check_task": CheckTask.objects.filter(run=run)[0].pk,
         "runner": run.hosts.get().host.runner.pk,
-        "offline": offline.start(actor=actor(), names=[f"node-{name}", "n2"], cluster=name).pk,
+        "offline": offline.start(
+            actor=actor(), names=[f"node-{name}", "n2"], cluster=name, confirm=True
+        ).pk,
         "second": IncidentFactory(cluster=cluster, title=f"title-{name}").pk,
         "batch": batches.change_many(
             actor=actor(),

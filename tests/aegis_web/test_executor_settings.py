@@ -30,6 +30,7 @@ def test_a_template_is_taken_as_it_is():
         ("AEGIS_EXECUTOR_SLURM", '["{host}"]'),
         ("AEGIS_EXECUTOR_SLURM", '["scontrol", 1]'),
         ("AEGIS_EXECUTOR_SLURM", "[]"),
+        ("AEGIS_EXECUTOR_SLURM", '["scontrol", "-M", "{clutser}", "{host}"]'),
     ],
 )
 def test_what_is_unsound_is_refused_by_name(name: str, value: str):

@@ -157,7 +157,13 @@ def test_runners_take_an_offline_diagnosis_to_the_host_that_hangs(
         quick = {**pair, "time_limit_s": 20, "criterion": {"rule": "bound", "limit": 1e-4}}
         definition = {**suite, "code": "cpu-groups", "items": [quick]}
         assert api.post("check-suites", json={"definition": definition}).is_success
-        body = {"hosts": HOSTS, "cluster": "default", "suite": "cpu-groups", "item": pair["code"]}
+        body = {
+            "hosts": HOSTS,
+            "cluster": "default",
+            "suite": "cpu-groups",
+            "item": pair["code"],
+            "confirm": True,
+        }
         made = api.post("offline-diagnoses", json=body)
         assert made.status_code == httpx.codes.CREATED, made.text
         answer = finished(api, f"offline-diagnoses/{made.json()['id']}")

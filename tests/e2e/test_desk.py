@@ -74,6 +74,26 @@ def test_the_keys_are_told_by_a_question_mark(anna: Page):
     expect(anna.locator("#keys")).to_be_hidden()
 
 
+def test_an_open_box_has_the_keys_and_a_form_that_is_pressed_twice_is_sent_once(
+    anna: Page, api: httpx.Client
+):
+    anna.goto("incidents/new")
+    anna.locator("#id_title").fill("nightjar")
+    anna.get_by_role("button", name="Open incident").dblclick()
+    anna.wait_for_url(re.compile(r"/incidents/\d+"))
+    (found,) = api.get("incidents", params={"q": "nightjar"}).json()["results"]
+
+    anna.locator("#resolve summary").press("Enter")
+    expect(anna.locator("#resolution")).to_be_focused()
+    anna.locator("#resolve summary").focus()
+    press(anna, "a", "t", "s")
+
+    assert seen(api, found["id"])["status"] == "triggered"
+    expect(anna.locator("details.over[open]")).to_have_count(1)
+    press(anna, "Escape")
+    expect(anna.locator("#resolve summary")).to_be_focused()
+
+
 def test_the_second_of_two_people_sees_both_versions_and_decides(
     anna: Page, ben: Page, api: httpx.Client
 ):

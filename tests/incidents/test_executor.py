@@ -252,6 +252,24 @@ def test_a_host_that_turned_up_in_another_cluster_since_the_plan_is_not_run(stan
     assert not calls.exists()
 
 
+def test_a_command_that_names_the_cluster_may_take_a_host_whose_name_another_one_has(
+    stand_in: StandIn, settings
+):
+    settings.EXECUTORS = {"slurm": ["scontrol", "-M", "{cluster}", "update", "nodename={host}"]}
+    calls = stand_in("scontrol")
+    recommendation = accepted(cluster__name="north-2")
+    HostFactory(name="node-017")
+    assert ran(recommendation).state == ExecutionState.DONE
+    assert calls.read_text().splitlines() == ["-M", "north-2", "update", "nodename=node-017"]
+
+
+@pytest.mark.parametrize("name", ["--all", "all", "a b", "x;reboot", "{host}", "a,b"])
+def test_a_cluster_whose_name_may_mean_something_else_is_not_handed_to_a_scheduler(name, settings):
+    settings.EXECUTORS = {"slurm": ["scontrol", "-M", "{cluster}", "update", "nodename={host}"]}
+    with pytest.raises(TransitionRefused, match="no plain name"):
+        planned(accepted(cluster__name=name))
+
+
 def test_another_cluster_out_of_reach_counts_too():
     recommendation = accepted()
     HostFactory(name="node-017")

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.factories import HostFactory, IncidentFactory, SuspectFactory
+from tests.factories import HostFactory, IncidentFactory, RecommendationFactory, SuspectFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -24,6 +24,29 @@ LABELS = [
 @pytest.mark.parametrize(("fields", "label"), LABELS)
 def test_a_target_is_named_in_a_few_words(fields: dict[str, object], label: str):
     assert SuspectFactory(**fields).target_label == label
+
+
+ADVICE = [
+    (
+        {"action": "fix-code", "target_kind": "user-code", "target_name": "train.py:7"},
+        "Fix code and tell the owner: train.py:7 (seen on node-001 rank 3)",
+    ),
+    (
+        {"action": "fix-storage", "target_kind": "storage", "target_name": "10.0.9.1"},
+        "Fix storage: 10.0.9.1 (seen on node-001 rank 3)",
+    ),
+    (
+        {"action": "fix-config", "target_kind": "config", "target_name": "Driver mismatch"},
+        "Fix configuration: Driver mismatch on node-001",
+    ),
+    ({"action": "isolate-host"}, "Isolate host: node-001"),
+    ({"action": "restart-job", "target_kind": "job"}, "Restart job"),
+]
+
+
+@pytest.mark.parametrize(("fields", "label"), ADVICE)
+def test_advice_names_what_someone_acts_on(fields: dict[str, object], label: str):
+    assert str(RecommendationFactory(target_rank=3, **fields)) == label
 
 
 def test_a_gpu_known_by_uuid_stays_text():

@@ -124,7 +124,7 @@ def in_words(answer: Diagnosis) -> list[str]:
     lines += [f"  victims: {', '.join(victims)}"] if victims else []
     asked = [item for item in answer.recommendations if item.action is not Action.NONE]
     lines += ["", "Recommended"] if asked else []
-    lines += [f"  {item.action.value} {place(item.target)}: {item.reason}" for item in asked]
+    lines += [f"  {item.action.value} {acted_on(item.target)}: {item.reason}" for item in asked]
     lines += ["", "How this was decided", *(f"  - {line}" for line in answer.trace)]
     if answer.skipped:
         lines += ["", "Not used, or in part"]
@@ -138,6 +138,17 @@ def _proof(finding: Finding) -> str:
     at = next((f":{where[name]}" for name in ("line", "entry") if name in where), "")
     source = f"  [{finding.evidence}{at}]" if finding.evidence else ""
     return f"{'-' if finding.weight < 0 else '+'} {finding.text}{source}"
+
+
+def acted_on(target: Target) -> str:
+    """What a recommendation is about: `train.py:31, seen on node-001 rank 3`."""
+    if target.kind not in {TargetKind.USER_CODE, TargetKind.CONFIG, TargetKind.STORAGE}:
+        return place(target)
+    rank = "" if target.rank is None else f"rank {target.rank}"
+    where = f"{target.host or ''} {rank}".strip()
+    word = "on" if target.kind is TargetKind.CONFIG else "seen on"
+    named = target.name or target.kind.value
+    return f"{named}, {word} {where}" if where else named
 
 
 def place(target: Target) -> str:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from diagnosis.models import OfflineDiagnosis
 from incidents.models import Cluster
 from tests.diagnosis.api.test_checks import client, post
 from tests.factories import ClusterFactory, HostFactory
@@ -30,9 +31,18 @@ def test_hosts_that_the_cluster_does_not_have_are_named():
     assert list(Cluster.objects.values_list("name", flat=True)) == ["north"]
 
 
+def test_hosts_in_service_take_a_second_word():
+    desk = client("read", "operate")
+    refused = post(desk, "offline-diagnoses", {"hosts": HOSTS})
+    assert refused.status_code == 409
+    assert refused.json()["type"].endswith("hosts-in-service")
+    assert "Not out of service: n-0, n-1," in refused.json()["detail"]
+    assert not OfflineDiagnosis.objects.exists()
+
+
 def test_a_program_plays_an_offline_diagnosis_to_its_verdict():
     desk = client("read", "operate")
-    made = post(desk, "offline-diagnoses", {"hosts": HOSTS})
+    made = post(desk, "offline-diagnoses", {"hosts": HOSTS, "confirm": True})
     assert made.status_code == 201
     state = made.json()
     while state["state"] == "running":
@@ -47,7 +57,7 @@ def test_a_program_plays_an_offline_diagnosis_to_its_verdict():
 
 def test_results_that_do_not_fit_are_refused_with_the_reason():
     desk = client("read", "operate")
-    made = post(desk, "offline-diagnoses", {"hosts": HOSTS}).json()
+    made = post(desk, "offline-diagnoses", {"hosts": HOSTS, "confirm": True}).json()
     refused = post(desk, f"offline-diagnoses/{made['id']}/rounds/1", {"results": [True]})
     assert refused.status_code == 400
     assert "4 groups" in refused.json()["detail"]

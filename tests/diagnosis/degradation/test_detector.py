@@ -34,6 +34,36 @@ def test_onset_and_alarm_are_near_the_change() -> None:
     assert window.time[120] < suspect.alarm_time <= window.time[120] + 90
 
 
+def test_a_host_that_leaves_while_the_whole_fleet_turns_is_dated_by_the_turn() -> None:
+    window = slowed(calm_window(hosts=16), 3, at=120, by=0.2)
+    values = window.values.copy()
+    values[1] *= np.interp(np.arange(240), [120, 132], [1.0, 0.05])
+    suspect = judged(changed(window, values)).suspects[0]
+    assert suspect.host == "node-03"
+    assert abs(suspect.onset - window.time[120]) <= 60
+
+
+def stopped_job(ports: int) -> MetricWindow:
+    """A job that stands still from a sample on, as one port of a host is down."""
+    calm = calm_window(hosts=16, samples=150, interval=15.0, metrics=["net_tx_gbps"])
+    traffic = np.where(np.arange(150) < 120, calm.values[0], 0.0)
+    state = np.full_like(traffic, 4.0)
+    state[5, 120:] = (4 * (ports - 1) + 1) / ports
+    return replace(calm, values=np.stack([traffic, state]), metrics=("net_tx_gbps", "port_state"))
+
+
+@pytest.mark.parametrize("ports", [2, 8])
+def test_a_port_that_is_down_names_its_host_though_all_traffic_stopped(ports: int) -> None:
+    assert [one.host for one in judged(stopped_job(ports)).suspects] == ["node-05"]
+
+
+def test_a_port_that_was_never_up_names_nobody() -> None:
+    window = stopped_job(8)
+    values = window.values.copy()
+    values[1, 5] = (4 * 7 + 1) / 8
+    assert judged(changed(window, values)).suspects == ()
+
+
 def test_calm_hosts_that_differ_by_nature_are_healthy() -> None:
     assert judged(calm_window(hosts=64)).answer is Answer.HEALTHY
 

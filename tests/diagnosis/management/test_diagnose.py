@@ -31,6 +31,15 @@ def judged(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
     return json.loads(capsys.readouterr().out)
 
 
+def test_the_remedy_of_a_storage_fault_is_not_the_host_that_saw_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    path = tmp_path / "node-03.syslog.log"
+    path.write_text("Mar  4 01:40:00 node-03 kernel: nfs: server 10.0.0.9 not responding\n")
+    call_command("diagnose", str(path))
+    assert "fix-storage 10.0.0.9, seen on node-03: " in capsys.readouterr().out
+
+
 @pytest.fixture
 def log(tmp_path: Path) -> Path:
     path = tmp_path / "node-07.dmesg.log"

@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diagnosis.core.counters import NOT_TOLD, Outstanding
+from diagnosis.core.counters import NOT_TOLD, Outstanding, Timing
 from diagnosis.core.words import EvidenceKind
 from diagnosis.readers.counter_lines import read_counter_lines
 from diagnosis.readers.counter_sources import read_counters
@@ -36,6 +36,7 @@ def test_a_full_line_gives_every_counter():
     assert (row.global_rank, row.launched, row.wr, row.wc) == (2, 41, 900, 880)
     assert row.time == 1772438400.0
     assert row.oldest == Outstanding(peer=3, posted=1772438380.5)
+    assert row.timings == (Timing("all_reduce", 41, 1200, 3.5),)
 
 
 def test_without_wr_and_wc_neither_is_filled_from_anything_else():

@@ -74,6 +74,10 @@ def test_a_very_long_line_is_shown_up_to_its_bound() -> None:
     assert len(lines_of(b"x" * 500_000 + b"\n")[0][2]) == MAX_LINE_BYTES
 
 
+def test_the_end_of_a_very_long_line_is_read_too() -> None:
+    assert lines_of(b"x" * 500_000 + b" the end\n")[0][2].endswith("x the end")
+
+
 def test_container_lines_are_unwrapped() -> None:
     data = (
         b'{"log":"[rank3]: a \\u003cb\\u003e\\n","stream":"stderr","time":"2025-03-04T02:00:00Z"}\n'

@@ -1,8 +1,7 @@
-import re
-
 from hypothesis import given
 from hypothesis import strategies as st
 
+from diagnosis.readers.line_ends import line_end, line_starts
 from diagnosis.readers.logs_colours import coloured_lines, without_colours
 
 PIECES = st.lists(
@@ -17,6 +16,8 @@ PIECES = st.lists(
             "\x1b[",
             "a b",
             "\n",
+            "\r",
+            "\r\n",
             "m",
             "é",
         ]
@@ -45,15 +46,14 @@ def test_the_size_of_a_text_makes_no_difference(pieces: list[str], times: int) -
 def test_every_coloured_line_is_found_where_it_stands(pieces: list[str], plain: int) -> None:
     text = ("x" * plain + "\n").join(["", *pieces, "end"]).encode()
     found = coloured_lines(text)
-    lines = [0, *(at.end() for at in re.finditer(b"\n", text))]
-    whole = {at: text[at:].partition(b"\n")[0] for at in lines}
-    starts = [0, *(at.end() for at in re.finditer(b"\n", found.text))]
-    seen = {
-        found.origin(start): found.text[start:].partition(b"\n")[0]
-        for start in starts
-        if start < len(found.text)
-    }
+    whole = lines_of(text)
+    seen = {found.origin(start): line for start, line in lines_of(found.text).items()}
     coloured = {at: without_colours(line) for at, line in whole.items() if b"\x1b" in line}
     coloured = {at: line for at, line in coloured.items() if at in seen or line}
     assert coloured.items() <= seen.items()
     assert all(without_colours(whole[at]) == line for at, line in seen.items())
+
+
+def lines_of(text: bytes) -> dict[int, bytes]:
+    """Where each line begins, and the line."""
+    return {start: text[start : line_end(text, start)] for start in line_starts(text).tolist()}

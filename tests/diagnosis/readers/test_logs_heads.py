@@ -44,11 +44,30 @@ LINES: dict[str, tuple[str, dict[str, object]]] = {
         ":- x",
         {"host": "leaf-14", "program": "swss#orchagent"},
     ),
+    "<6>1 2026-03-04T01:00:00Z node-003 kernel - - - NVRM: Xid": (
+        "- - - NVRM: Xid",
+        {"host": "node-003", "program": "kernel"},
+    ),
+    "[2026-03-04 01:00:00] node-003 kernel: NVRM: Xid": (
+        "NVRM: Xid",
+        {"host": "node-003", "program": "kernel"},
+    ),
+    "Mar  4 01:00:00 node-003 kern.err kernel: NVRM: Xid": ("NVRM: Xid", {"host": "node-003"}),
+    "[node-003:4711] x": ("x", {"outer_host": "node-003"}),
+    "[cache.py:4711] x": ("x", {"outer_host": None}),
     "2024-05-01T12:00:00.123456789Z stderr F [rank0]: x": ("x", {"rank": 0}),
     "[2026-09-05T17:34:36.549Z] task=162 node=node-162 | E0905 17:34:36.549 41 a.cc:414] x": (
         "x",
         {"rank": 162, "outer_host": "node-162"},
     ),
+    "gpu-12: [900.200000] NVRM: Xid": ("NVRM: Xid", {"outer_host": "gpu-12"}),
+    "gpu-1: 80 C": ("gpu-1: 80 C", {"outer_host": None}),
+    "2026-11-02T03:24:05.123Z [1,mpirank:3,algo-2]<stderr>:[rank3]: x": (
+        "x",
+        {"rank": 3, "outer_host": "algo-2"},
+    ),
+    "[pod/trainer-3/pytorch] x": ("x", {"outer_host": "trainer-3"}),
+    "(VllmWorker rank=3 pid=1235) x": ("x", {"rank": 3}),
     "[1803] [rank1]:[E602 08:17:52.257891708 ProcessGroupNCCL.cpp:1743] x": ("x", {"rank": 1}),
 }
 

@@ -2,7 +2,7 @@
 
 import json
 
-from diagnosis.core.counters import NOT_TOLD
+from diagnosis.core.counters import NOT_TOLD, Timing
 from diagnosis.core.words import EvidenceKind
 from diagnosis.readers.kinds import kind_of_head
 from diagnosis.readers.nccl_inspector import COMPLETED_ONLY, read_inspector
@@ -50,8 +50,7 @@ def test_completed_calls_are_neither_launches_nor_work_requests():
 
 def test_time_and_throughput_of_the_last_call_are_kept():
     (row,) = read_inspector(evidence(record(0, "AllReduce", 8), "inspector.log")).rows
-    assert row.td_us == 61974
-    assert row.bytes_per_us == 17179869184 / 61974
+    assert row.timings == (Timing("AllReduce", 8, 61974, 17179869184 / 61974),)
 
 
 def test_the_kind_is_told_by_content():

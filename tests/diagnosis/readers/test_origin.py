@@ -12,6 +12,19 @@ NAMES = [
     ("nccl_trace_rank_node-017_3", Origin(host="node-017", rank=3)),
     ("comm_lib_trace_rank_12", Origin(rank=12)),
     ("slurm-48211.log", Origin()),
+    ("dmesg-node-05.log", Origin(host="node-05")),
+    ("node-05_dmesg.txt", Origin(host="node-05")),
+    ("node-05.dmesg", Origin(host="node-05")),
+    ("nvidia-smi-dgx01.txt", Origin(host="dgx01")),
+    ("gpu-a12.nvidia-smi", Origin(host="gpu-a12")),
+    ("journal.gpu-a12.json", Origin(host="gpu-a12")),
+    ("journal-boot-1.log", Origin()),
+    ("kern.log.1", Origin()),
+    ("messages-20261102", Origin()),
+    ("run-2-dmesg.log", Origin()),
+    ("node-06.log", Origin(host="node-06", guessed=True)),
+    ("dmesg2.log", Origin()),
+    ("latin1.log", Origin()),
 ]
 
 

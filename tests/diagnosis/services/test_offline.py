@@ -8,10 +8,17 @@ from django.utils import timezone
 
 from diagnosis.models import CheckRunner, CheckTask, OfflineDiagnosis, RunState
 from diagnosis.services import check_tasks, offline
-from incidents.choices import Role
-from incidents.exceptions import InvalidInput, TransitionRefused
-from incidents.models import Incident
-from tests.factories import ClusterFactory, HostFactory, actor
+from incidents.choices import HostState, Role
+from incidents.exceptions import HostsInService, InvalidInput, TransitionRefused
+from incidents.models import Attempt, Event, Host, Incident
+from incidents.reach import Reach, within
+from tests.factories import (
+    AttemptFactory,
+    ClusterFactory,
+    HostFactory,
+    RankPlacementFactory,
+    actor,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -32,7 +39,7 @@ def hosts() -> list[str]:
 
 
 def begun(names: list[str], item: str = "pair-network", suite: str = "cpu") -> OfflineDiagnosis:
-    return offline.start(actor=OPERATOR, names=names, suite=suite, item=item)
+    return offline.start(actor=OPERATOR, names=names, suite=suite, item=item, confirm=True)
 
 
 def spoilt(host: str, output: str | None) -> Said:
@@ -115,6 +122,37 @@ def test_a_cancelled_diagnosis_gives_its_runners_nothing_more(hosts):
     assert check_tasks.claim(actor=OPERATOR, runner=CheckRunner.objects.all()[0]) is None
     with pytest.raises(TransitionRefused, match="over"):
         offline.cancel(actor=OPERATOR, diagnosis=diagnosis)
+
+
+def test_hosts_in_service_and_their_jobs_are_asked_about(hosts):
+    Host.objects.update(state=HostState.ISOLATED)
+    Host.objects.filter(name="n-0-0").update(state=HostState.SUSPECT)
+    attempt = AttemptFactory(job__name="llama", number=3)
+    RankPlacementFactory(attempt=attempt, host=Host.objects.get(name="n-1-1"))
+    over = RankPlacementFactory(host=Host.objects.get(name="n-1-2"), attempt__number=1)
+    Attempt.objects.filter(pk=over.attempt_id).update(ended_at=timezone.now())
+    said = r"Not out of service: n-0-0, n-1-1\. Jobs run there: llama, attempt 3\."
+    with pytest.raises(HostsInService, match=said):
+        offline.start(actor=OPERATOR, names=hosts)
+    assert not OfflineDiagnosis.objects.exists()
+    offline.start(actor=OPERATOR, names=hosts, confirm=True)
+    started = Event.objects.get(verb="offline.started")
+    assert started.text.endswith("of 8 hosts, 2 of them in service, which was confirmed")
+
+
+def test_a_job_out_of_reach_is_counted_and_not_named(hosts):
+    attempt = AttemptFactory(job__name="secret", job__owner="them")
+    RankPlacementFactory(attempt=attempt, host=Host.objects.get(name="n-1-1"))
+    with (
+        within(Reach.of(clusters=(), owners=["us"])),
+        pytest.raises(HostsInService, match="Jobs run there: 1 of other people"),
+    ):
+        offline.start(actor=OPERATOR, names=hosts)
+
+
+def test_hosts_out_of_service_are_not_asked_about(hosts):
+    Host.objects.update(state=HostState.ISOLATED)
+    assert offline.start(actor=OPERATOR, names=hosts).rounds
 
 
 @pytest.mark.parametrize(("suite", "item"), [("cpu", "matmul"), ("cpu", "no"), ("no", "rdma")])

@@ -93,6 +93,10 @@ def test_the_host_and_its_device_are_named_dated_and_closed_after_recovery(
             assert suspect.target_nic == FAULTY_NIC
         assert incident.onset_at is not None
         late = incident.onset_at.timestamp() - onset
+        print(  # noqa: T201 - the figures are what this is run for
+            f"{kind}: {suspect.target_host} gpu {suspect.target_gpu!r} nic {suspect.target_nic!r}, "
+            f"opened {opened - onset:+.0f} s, onset dated {late:+.0f} s"
+        )
         assert -LATE_S <= late <= (GROWING_LATE_S if kind in GROWING else LATE_S)
 
         watched.run(recovery, recovery + 1320, beat=120)

@@ -27,8 +27,7 @@ SMALL = Taxonomy.from_rows(ROWS).signatures
 def answers(matcher: Matcher, text: bytes) -> list[tuple[int, str, dict[str, str]]]:
     """Start of line, code and parts of every line that matches."""
     found = []
-    for start, end, possible in matcher.hits(text):
-        line = text[start:end]
+    for start, line, possible in matcher.hits(text):
         match = matcher.best(line, line.partition(b"]: ")[2], possible)
         if match is not None:
             found.append((start, match.signature.code, dict(match.parts)))

@@ -40,3 +40,12 @@ def test_the_later_of_two_faults_is_only_possible():
 
     assert [s.target.host for s in suspects] == ["node-2", "node-1"]
     assert suspects[1].role is Role.POSSIBLE
+
+
+def test_a_part_of_no_named_host_is_named_by_its_log_and_the_host_is_asked_for():
+    conclusion = judged({"dmesg.log": FALLEN.format(second=7)})
+
+    (first,) = conclusion.suspects
+    assert first.target.name == "GPU 0000:9c:00 of the host of dmesg.log"
+    assert first.role is Role.POSSIBLE
+    assert "find out which host that is" in conclusion.verdict.summary

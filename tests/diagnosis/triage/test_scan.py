@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from diagnosis.readers.collective_reports import PATTERNS as REPORT_PATTERNS
-from diagnosis.readers.logs import read_blocks
+from diagnosis.readers.logs import parsed_line, read_blocks
+from diagnosis.readers.logs_colours import without_colours
 from diagnosis.taxonomy.matcher import Matcher
 from diagnosis.taxonomy.ruleset import Taxonomy
 from diagnosis.triage.clue_book import MAX_CLUES, MAX_RECORDS
@@ -55,6 +56,29 @@ TEXTS = st.lists(st.tuples(HEADS, MESSAGES, ENDS), max_size=40).map(
 )
 
 
+CODES = st.sampled_from(["\x1b[36m", "\x1b[0m", "\x1b[1;31m", "\x1b]0;title\x07", "\x1b[2K", "\r"])
+
+
+@st.composite
+def untidy(draw: st.DrawFn) -> bytes:
+    """A log, in part or all of it with codes and returns anywhere, as UTF-8 or Latin-1."""
+    text = without_colours(draw(TEXTS).encode()).decode()
+    places = draw(st.lists(st.integers(0, len(text)), max_size=30))
+    for at in sorted(places, reverse=True):
+        text = text[:at] + draw(CODES) + text[at:]
+    quiet = "step 1 | loss 0.1\n" * draw(st.sampled_from([0, 400]))
+    return (quiet + text).encode(draw(st.sampled_from(["utf-8", "latin-1"])))
+
+
+def cleaned(data: bytes) -> dict[int, list[bytes]]:
+    """Line of the file → the lines in it, cleaned one by one."""
+    lines = {}
+    for number, whole in enumerate(data.split(b"\n"), 1):
+        parts = whole.removesuffix(b"\r").split(b"\r")
+        lines[number] = [without_colours(part) for part in parts]
+    return lines
+
+
 def plainly(text: str) -> dict[int, Counter[str]]:
     """Line → code → matches, from a look at every line."""
     found: dict[int, Counter[str]] = {}
@@ -96,6 +120,23 @@ def test_messages_in_json_give_the_findings_of_a_look_at_every_line(text: str) -
     wrapped = "".join(as_json(line, n) for n, line in enumerate(["start", *text.split("\n")]))
     found = scan(log(wrapped), RE2)
     assert counted(found) == sum(plainly(wrapped).values(), Counter())
+
+
+@settings(max_examples=80, deadline=None)
+@given(untidy())
+def test_colours_and_redrawn_lines_anywhere_change_no_finding(data: bytes) -> None:
+    lines = {number: told_by(parts) for number, parts in cleaned(data).items()}
+    slow, quick = (scan(log(data), matcher) for matcher in (RE2, NATIVE))
+    assert (slow.clues, slow.facts, slow.reports) == (quick.clues, quick.facts, quick.reports)
+    assert counted(quick) == sum(lines.values(), Counter())
+    assert all(lines[clue.line][clue.code] for clue in quick.clues)
+
+
+def told_by(parts: list[bytes]) -> Counter[str]:
+    """Code → matches, from a look at each line."""
+    lines = map(parsed_line, parts)
+    matches = (RE2.best(line.data, line.message_data) for line in lines)
+    return Counter(match.signature.code for match in matches if match is not None)
 
 
 @pytest.mark.parametrize("ranks", [3, 700])

@@ -69,3 +69,43 @@ def test_the_neighbours_name_the_local_rank_that_closed_first(first: int) -> Non
     )
     conclusion = judged({"train.log": text + timeout_line(3)})
     assert [one.target.rank for one in conclusion.suspects] == [first]
+
+
+def test_the_rank_that_times_out_in_an_earlier_work_is_possible() -> None:
+    text = "".join(timeout_line(rank, seq=1001 if rank != 2 else 1000) for rank in range(4))
+    conclusion = judged({"train.log": text})
+    assert [(one.target.rank, one.role) for one in conclusion.suspects] == [(2, Role.POSSIBLE)]
+    assert isolated(conclusion) == []
+
+
+def test_a_rank_ahead_of_the_others_is_not_blamed() -> None:
+    text = "".join(timeout_line(rank, seq=1000 if rank != 2 else 1001) for rank in range(4))
+    assert judged({"train.log": text}).suspects == ()
+
+
+def test_two_halves_in_two_works_blame_nobody() -> None:
+    text = "".join(timeout_line(rank, seq=1000 + rank % 2) for rank in range(4))
+    assert judged({"train.log": text}).suspects == ()
+
+
+def _differs(rank: int, other: int) -> str:
+    call = "CollectiveFingerPrint(SequenceNumber=42, OpType={}, TensorShape=[1])"
+    return (
+        f"[rank{rank}]: RuntimeError: Detected mismatch between collectives on ranks. Rank {rank} "
+        f"is running collective: {call.format('ALLREDUCE')}, but Rank {other} is running "
+        f"collective: {call.format('BROADCAST')}\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("reports", "named"),
+    [
+        ([(3, 0)], (0, Role.POSSIBLE)),
+        ([(3, 0), (0, 3), (1, 3), (2, 3)], (3, Role.CULPRIT)),
+        ([(1, 0), (0, 1)], (None, Role.POSSIBLE)),
+    ],
+)
+def test_of_calls_that_differ_the_rank_that_most_name_is_the_odd_one(reports, named) -> None:
+    text = "".join(_differs(rank, other) for rank, other in reports)
+    first = judged({"train.log": text}).suspects[0]
+    assert (first.target.rank, first.role) == named

@@ -12,6 +12,9 @@ from tests.factories import ClusterFactory, HostFactory, IncidentFactory, UserFa
 
 pytestmark = pytest.mark.django_db
 
+#: That hosts in service may be tested.
+CONFIRMED = {"confirm": "yes"}
+
 
 @pytest.fixture
 def operator(client: Client) -> Client:
@@ -104,7 +107,7 @@ def test_an_offline_diagnosis_is_played_by_hand_to_its_verdict(operator: Client)
         for host in range(4):
             HostFactory(cluster=cluster, name=f"n-{tor}-{host}", pod="p", tor=f"tor-{tor}")
     names = " ".join(Host.objects.values_list("name", flat=True))
-    operator.post("/offline/start", {"hosts": names, "cluster": "north"})
+    operator.post("/offline/start", {"hosts": names, "cluster": "north", **CONFIRMED})
     made = OfflineDiagnosis.objects.get()
     for _ in range(20):
         made.refresh_from_db()
@@ -122,7 +125,7 @@ def test_an_offline_diagnosis_is_played_by_hand_to_its_verdict(operator: Client)
 
 def test_a_round_is_answered_once(operator: Client):
     four_hosts("north")
-    operator.post("/offline/start", {"hosts": "a b c d", "cluster": "north"})
+    operator.post("/offline/start", {"hosts": "a b c d", "cluster": "north", **CONFIRMED})
     made = OfflineDiagnosis.objects.get()
     told = {"round": 1, **{f"group-{place}": "passed" for place in range(8)}}
     operator.post(f"/offline/{made.pk}/answer", told)
@@ -135,7 +138,7 @@ def test_a_round_is_answered_once(operator: Client):
 
 def test_results_that_are_missing_are_asked_for(operator: Client):
     four_hosts("north")
-    operator.post("/offline/start", {"hosts": "a b c d", "cluster": "north"})
+    operator.post("/offline/start", {"hosts": "a b c d", "cluster": "north", **CONFIRMED})
     made = OfflineDiagnosis.objects.get()
     answer = operator.post(f"/offline/{made.pk}/answer", {"round": 1}, follow=True)
     assert "Say of every group" in answer.content.decode()
@@ -148,7 +151,13 @@ def test_an_offline_diagnosis_that_an_incident_asked_for_answers_there(operator:
     incident.hosts.set([HostFactory(cluster=cluster, name=name) for name in names])
     page = operator.get(f"/offline?incident={incident.pk}").content.decode()
     assert " ".join(names) in page
-    operator.post("/offline/start", {"hosts": " ".join(names), "incident": incident.pk})
+    given = {"hosts": " ".join(names), "incident": incident.pk}
+    asked = operator.post("/offline/start", given)
+    assert asked.status_code == 409
+    assert "Not out of service: n-0, n-1, n-2, n-3." in asked.content.decode()
+    assert f'name="incident" value="{incident.pk}"' in asked.content.decode()
+    assert not OfflineDiagnosis.objects.exists()
+    operator.post("/offline/start", {**given, **CONFIRMED})
     made = OfflineDiagnosis.objects.get()
     for _ in range(20):
         made.refresh_from_db()

@@ -12,7 +12,13 @@ from incidents.choices import Role
 from incidents.models import Evidence, Incident
 from incidents.services.aside import purge
 from incidents.services.evidence import attach_evidence
-from tests.factories import IncidentFactory, actor
+from tests.factories import (
+    DiagnosisFactory,
+    FindingFactory,
+    IncidentFactory,
+    SuspectFactory,
+    actor,
+)
 
 HTMX = {"HX-Request": "true"}
 
@@ -36,6 +42,22 @@ def hand_in(client: Client, incident: Incident, *files: tuple[str, bytes], **mor
     return client.post(
         f"/incidents/{incident.pk}/evidence", given, headers={"Accept": "application/json"}
     )
+
+
+def test_lines_near_a_files_start_are_in_the_incidents_page_from_the_start(
+    responder: Client, incident: Incident
+):
+    evidence = stored(incident, b"".join(b"line %d\n" % number for number in range(1, 100)))
+    run = DiagnosisFactory(incident=incident, done=True)
+    suspect = SuspectFactory(diagnosis=run)
+    for offset, line in ((300, 40), (1 << 30, 90)):
+        finding = FindingFactory(
+            diagnosis=run, evidence=evidence, locator={"line": line, "offset": offset}
+        )
+        suspect.findings.add(finding)
+    proof = responder.get(f"/incidents/{incident.pk}").context["proof"]
+    near, far = proof.suspects[0].speaks_for
+    assert (near.excerpt.first, near.excerpt.last, far.excerpt) == (35, 48, None)
 
 
 def test_files_keep_their_path_in_a_folder(responder: Client, incident: Incident):

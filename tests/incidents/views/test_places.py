@@ -43,6 +43,12 @@ def test_a_job_shows_attempts_and_incidents(responder: Client):
         assert words in page
 
 
+def test_a_jobs_page_holds_its_watch_from_the_start(responder: Client):
+    page = responder.get(f"/jobs/{JobFactory().pk}").content.decode()
+    assert "No attempt of this job is under watch" in page
+    assert 'hx-trigger="every 30s"' in page
+
+
 def test_a_placement_is_shown_host_by_host(responder: Client):
     attempt = AttemptFactory()
     host = HostFactory(name="node-007")

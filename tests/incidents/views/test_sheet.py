@@ -8,9 +8,10 @@ from django.urls import reverse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incidents.choices import DecisionKind
+from incidents.choices import DecisionKind, Resolution
 from incidents.models import Incident
 from incidents.services.decisions import decide
+from incidents.services.incidents import add_note, resolve
 from incidents.views.sheet_markdown import code, plain
 from tests.factories import (
     AttemptFactory,
@@ -101,3 +102,32 @@ def test_a_code_span_never_ends_early(text: str) -> None:
 @given(st.text())
 def test_plain_text_stays_on_one_line(text: str) -> None:
     assert "\n" not in plain(text)
+
+
+@pytest.fixture
+def ended(incident: Incident) -> Incident:
+    """The same, noted on and resolved."""
+    add_note(actor=actor(), incident=incident, text="Swapped **GPU 3**\n- <b>serial</b> 7")
+    note = "RMA 4711\n---\n# done"
+    return resolve(actor=actor(), incident=incident, resolution=Resolution.PART_ISOLATED, note=note)
+
+
+def test_it_tells_how_it_ended_who_said_so_and_what_people_noted(viewer, ended) -> None:
+    text = as_markdown(viewer, ended)
+
+    assert f"## How it ended\n\nPart isolated, by a operator, {ended.resolved_at:%Y-%m-%d}" in text
+    assert "> RMA 4711\n> \\---\n> \\# done" in text
+    assert ", a operator:\n\n  > Swapped \\*\\*GPU 3\\*\\*\n  > \\- \\<b\\>serial\\</b\\> 7" in text
+
+
+def test_the_page_to_print_tells_the_end_and_the_notes(viewer: Client, ended: Incident) -> None:
+    page = viewer.get(reverse("incidents:sheet", args=[ended.pk])).content.decode()
+
+    assert re.search(r"<h2>How it ended</h2>\s*<p>Part isolated, by a operator, <time", page)
+    assert "RMA 4711<br>" in page
+    assert "<strong>GPU 3</strong>" in page
+    assert "<b>" not in page
+
+
+def test_an_open_one_says_nothing_of_an_end(viewer: Client, incident: Incident) -> None:
+    assert "How it ended" not in as_markdown(viewer, incident)

@@ -1,0 +1,29 @@
+"""The lines around a finding, for its place on a page."""
+
+from incidents.exceptions import BlobMissing
+from incidents.excerpts import Excerpt, excerpt
+from incidents.models import Evidence, Finding
+from incidents.services.evidence import open_content
+
+#: Lines above and below the one that is told of.
+NEAR = (5, 8)
+#: Findings up to this many bytes into their file are shown with the page's first answer.
+_AT_ONCE = 256 * 1024
+
+
+def lines_around(evidence: Evidence, line: int, reach: tuple[int, int] = NEAR) -> Excerpt:
+    """Some lines of a file; a note in place of them where its bytes are gone."""
+    before, after = reach
+    try:
+        with open_content(evidence) as stream:
+            return excerpt(stream, line=line, before=before, after=after)
+    except BlobMissing as error:
+        return Excerpt(note=str(error))
+
+
+def lines_at_once(finding: Finding, line: int) -> Excerpt | None:
+    """The lines of a finding near its file's start; None for one that takes longer to reach."""
+    offset = (finding.locator or {}).get("offset")
+    if finding.evidence is None or not isinstance(offset, int) or offset > _AT_ONCE:
+        return None
+    return lines_around(finding.evidence, line)
