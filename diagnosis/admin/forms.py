@@ -1,8 +1,10 @@
 """What the forms of the knowledge share: a reason for every change, and lists written by line."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 from django import forms
+from django.core.validators import MinValueValidator
 
 from diagnosis.admin.escalation import EscalationField
 from diagnosis.models import FaultType, IgnoreRule, MaintenanceWindow, Signature
@@ -65,9 +67,12 @@ class FaultTypeForm(WhyForm):
 
 
 class InstantField(forms.DateTimeField):
-    """A time in UTC, in one field that browsers know."""
+    """A time in UTC, in one field that browsers know; a year half typed is refused."""
 
     widget = forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
+    default_validators = (
+        MinValueValidator(datetime(2000, 1, 1, tzinfo=UTC), "Give a time after the year 2000."),
+    )
 
 
 class SiteRuleForm(WhyForm):
