@@ -66,13 +66,18 @@ class FaultTypeForm(WhyForm):
         exclude = ()  # noqa: DJ006 - all that the admin site leaves editable
 
 
+_AFTER_2000 = MinValueValidator(
+    datetime(2000, 1, 1, tzinfo=UTC), "Give a time after the year 2000."
+)
+
+
 class InstantField(forms.DateTimeField):
     """A time in UTC, in one field that browsers know; a year half typed is refused."""
 
     widget = forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
-    default_validators = (
-        MinValueValidator(datetime(2000, 1, 1, tzinfo=UTC), "Give a time after the year 2000."),
-    )
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(validators=[_AFTER_2000], **given)
 
 
 class SiteRuleForm(WhyForm):
