@@ -111,7 +111,8 @@ TERMS: Mapping[str, Term] = {
     "gpu-hours": Term(
         "GPU-hours lost",
         "The GPUs of the attempt times the hours that they stood idle for an incident, until it "
-        "was mitigated, resolved, or the GPUs got other work.",
+        "was mitigated, resolved, or the GPUs got other work. Of a slow job only the share of the "
+        "work that is lost, as whole GPUs; nothing where no answer tells that share.",
     ),
     "tor": Term(
         "ToR group", "The hosts that share a top-of-rack switch, and break together when it does."

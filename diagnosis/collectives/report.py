@@ -75,11 +75,18 @@ def conclusion(
     suspects: Sequence[Suspect] = (),
     recommendations: Sequence[Recommendation] = (),
     decisive: bool = False,
+    lost_share: float | None = None,
 ) -> Conclusion:
-    """A conclusion of this branch, with the coverage of its case."""
+    """A conclusion of this branch, with the coverage of its case.
+
+    `lost_share` (0..1) is the share of the job's time that slowness takes, where it is known.
+    """
+    coverage = case.coverage()
+    if lost_share is not None:
+        coverage["lost_share"] = round(lost_share, 4)
     return Conclusion(
         branch=BRANCH,
-        verdict=Verdict(kind, cls, summary, confidence, case.coverage()),
+        verdict=Verdict(kind, cls, summary, confidence, coverage),
         suspects=tuple(suspects),
         recommendations=tuple(recommendations),
         trace=tuple(trace),

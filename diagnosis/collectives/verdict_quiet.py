@@ -54,6 +54,7 @@ def straggler_verdict(case: Case, late: Sequence[Straggler], trace: Sequence[str
             for item in late[: case.settings.victims_shown]
         ],
         decisive=True,
+        lost_share=worst.share,
     )
 
 

@@ -75,12 +75,14 @@ def operations_diagnosis(
 def _verdict(
     judgement: OperationJudgement, trace: OperationTrace, suspects: tuple[Suspect, ...]
 ) -> Verdict:
-    coverage = {
+    coverage: dict[str, object] = {
         "steps": len(trace.steps),
         "workers": int(trace.ranks.size),
         "cause": judgement.cause.value,
         "slowdown": round(judgement.slowdown, 4),
     }
+    if judgement.slowdown > 1:
+        coverage["lost_share"] = round(1 - 1 / judgement.slowdown, 4)
     none, unknown, healthy = IncidentKind.NONE, VerdictClass.UNKNOWN, VerdictClass.HEALTHY
     if judgement.answer is Answer.CANNOT_TELL:
         return Verdict(none, unknown, f"Cannot tell: {judgement.reason}.", 0.0, coverage)

@@ -165,9 +165,11 @@ def _with_slowdown(
         f"iterations take {slowdown.share:.0%} longer since {_clock(slowdown.onset)} "
         f"({slowdown.after:.3g} s in place of {slowdown.before:.3g} s)"
     )
+    lost = {"lost_share": round(slowdown.share / (1 + slowdown.share), 4)}
     if answer is not None:
         summary = f"{_who(answer)}; {slower}."
-        verdict = replace(answer.verdict, summary=summary)
+        coverage = {**answer.verdict.coverage, **lost}
+        verdict = replace(answer.verdict, summary=summary, coverage=coverage)
         return replace(answer, verdict=verdict, trace=(slower, *answer.trace))
     reason = "no host has left its peers"
     if judgement is None or judgement.answer is Answer.CANNOT_TELL:
@@ -181,6 +183,7 @@ def _with_slowdown(
             f"{slower[0].upper()}{slower[1:]}; {reason}"
             + (f"; all hosts shifted in {together}." if together else "."),
             0.5,
+            lost,
         ),
         suspects=(),
         recommendations=(

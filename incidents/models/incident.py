@@ -168,6 +168,12 @@ class Incident(models.Model):
         return self.gpu_count > 0 and self.idle_until is None
 
     @property
+    def loss_is_unknown(self) -> bool:
+        """Whether its job is slow and no answer tells how much of the work is lost."""
+        slow = self.kind == IncidentKind.DEGRADATION
+        return slow and self.attempt_id is not None and not self.gpu_count
+
+    @property
     def gpu_hours_lost(self) -> float:
         """GPUs times hours from the beginning until they stopped to stand idle, or now."""
         until = self.idle_until or timezone.now()

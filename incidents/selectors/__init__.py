@@ -41,6 +41,7 @@ from incidents.selectors.pages import (
     last_change,
     placements_by_host,
     placements_on,
+    trouble_of,
 )
 from incidents.selectors.records import (
     SETTLING,
@@ -180,6 +181,7 @@ __all__ = [
     "timeline",
     "tokens",
     "top_suspects_of",
+    "trouble_of",
     "undecided_outcomes",
     "views_for",
     "webhooks",

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import QuerySet
+from django.db.models import F, Q, QuerySet
 
-from incidents.choices import DecisionKind
+from incidents.choices import OPEN_STATUSES, DecisionKind, IncidentKind, Resolution
 from incidents.figures.aftermath import Course, passed
 from incidents.models import Attempt, Decision, Host, Incident
 
@@ -16,6 +16,8 @@ class Aftermath:
     """The attempt that came after, the hosts that it left out, and whether it got further.
 
     `broke_after` and `ran` are seconds from the start of the broken attempt and of this one.
+    `stopped_by` is the incident at which this one stands still, or stood until its end: what it ran
+    counts until then.
     """
 
     attempt: Attempt
@@ -23,6 +25,7 @@ class Aftermath:
     passed: bool | None
     broke_after: float
     ran: float
+    stopped_by: Incident | None = None
 
 
 def aftermath_of(incident: Incident, *, now: datetime) -> Aftermath | None:
@@ -34,7 +37,8 @@ def aftermath_of(incident: Incident, *, now: datetime) -> Aftermath | None:
     after = later.order_by("number").first()
     if after is None:
         return None
-    course = _course(after, now)
+    stopped = stopped_by(after)
+    course = _course(after, now, stopped)
     before = _course(broken, now)
     return Aftermath(
         attempt=after,
@@ -42,7 +46,21 @@ def aftermath_of(incident: Incident, *, now: datetime) -> Aftermath | None:
         passed=passed(incident.began_at, before, course),
         broke_after=max((incident.began_at - before.started_at).total_seconds(), 0.0),
         ran=course.seconds,
+        stopped_by=stopped,
     )
+
+
+def stopped_by(attempt: Attempt) -> Incident | None:
+    """The first hang or crash that stands on an attempt, or stood when it ended; None for none.
+
+    What was resolved while the attempt went on did not stop it, nor did a false alarm.
+    """
+    stops = attempt.incidents.filter(
+        Q(status__in=OPEN_STATUSES) | Q(resolved_at__gte=F("attempt__ended_at")),
+        kind__in=(IncidentKind.HANG, IncidentKind.CRASH),
+        merged_into__isnull=True,
+    ).exclude(resolution=Resolution.FALSE_ALARM)
+    return min(stops, key=lambda one: (one.began_at, one.pk), default=None)
 
 
 def left_out(before: Attempt, after: Attempt) -> Sequence[Host]:
@@ -53,8 +71,10 @@ def left_out(before: Attempt, after: Attempt) -> Sequence[Host]:
     return list(gone.distinct().order_by("normalised_name"))
 
 
-def _course(attempt: Attempt, now: datetime) -> Course:
-    return Course(attempt.started_at, attempt.ended_at or now, attempt.outcome)
+def _course(attempt: Attempt, now: datetime, stopped: Incident | None = None) -> Course:
+    ended = attempt.ended_at or now
+    until = ended if stopped is None else min(ended, stopped.began_at)
+    return Course(attempt.started_at, until, attempt.outcome)
 
 
 def decisions_about(host: Host) -> QuerySet[Decision]:

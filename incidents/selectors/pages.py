@@ -1,8 +1,17 @@
 """What the pages of one incident, job or host read beside the records themselves."""
 
-from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet, Subquery
+from collections.abc import Mapping, Sequence
 
-from incidents.choices import DiagnosisState, SuspectRole, TargetKind
+from django.db.models import Case, Count, Exists, Max, OuterRef, Q, QuerySet, Subquery, When
+
+from incidents.choices import (
+    OPEN_STATUSES,
+    DiagnosisState,
+    IncidentKind,
+    JobState,
+    SuspectRole,
+    TargetKind,
+)
 from incidents.models import (
     Attempt,
     Diagnosis,
@@ -62,6 +71,24 @@ def jobs_like(words: str) -> QuerySet[Job]:
     """Jobs whose name, id or owner has these words."""
     named = Q(name__icontains=words) | Q(external_id__icontains=words) | Q(owner__icontains=words)
     return jobs().filter(named)
+
+
+def trouble_of(jobs: Sequence[Job]) -> Mapping[int, Incident]:
+    """By job, the worst open incident that stands on its running attempt: a stop before slowness,
+    then the oldest. One query however many jobs.
+    """
+    found = Incident.objects.filter(
+        job__in=[one.pk for one in jobs],
+        status__in=OPEN_STATUSES,
+        merged_into__isnull=True,
+        attempt__ended_at__isnull=True,
+        attempt__outcome=JobState.RUNNING,
+    )
+    slow = Case(When(kind=IncidentKind.DEGRADATION, then=1), default=0)
+    trouble: dict[int, Incident] = {}
+    for one in found.order_by(slow, "id"):
+        trouble.setdefault(one.job_id or 0, one)
+    return trouble
 
 
 def attempts_with_hosts(job: Job) -> QuerySet[Attempt]:

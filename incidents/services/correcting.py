@@ -11,6 +11,7 @@ from incidents.models import Attempt, Incident, Job
 from incidents.reach import current
 from incidents.roles import Actor
 from incidents.services.changing import changed, for_change
+from incidents.services.idle import idle_gpus
 from incidents.services.indexing import index
 from incidents.services.opening import CORRECTED, bind
 from incidents.services.topology import hosts_named
@@ -82,7 +83,10 @@ def _apply(incident: Incident, correction: Correction) -> None:
         incident.title = correction.title.strip()[:300]
         if not incident.title:
             raise InvalidInput("An incident needs a title.", field="title")
-    incident.kind = correction.kind or incident.kind
+    kind = correction.kind or incident.kind
+    if kind != incident.kind:
+        incident.kind = kind
+        incident.gpu_count = idle_gpus(incident)
     incident.severity = correction.severity or incident.severity
     _move(incident, correction.job, correction.attempt)
 

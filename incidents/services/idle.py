@@ -1,11 +1,36 @@
-"""Until when the GPUs of an attempt can stand idle for an incident."""
+"""How many GPUs of an attempt stand idle for an incident, and until when they can."""
 
 from datetime import datetime
 
 from django.db.models import Min
 from django.utils import timezone
 
-from incidents.models import Attempt, Incident, Job
+from incidents.choices import DiagnosisState, IncidentKind
+from incidents.models import Attempt, Diagnosis, Incident, Job
+
+
+def idle_gpus(incident: Incident) -> int:
+    """All GPUs of its attempt; of a slow job as many as do the work that is lost, 0 for not known.
+
+    The newest answer that tells the lost share counts.
+    """
+    if incident.attempt is None:
+        return 0
+    ranks = incident.attempt.placements.count()
+    if incident.kind != IncidentKind.DEGRADATION:
+        return ranks
+    share = _lost_share(incident)
+    return max(round(ranks * share), 1) if ranks and share > 0 else 0
+
+
+def _lost_share(incident: Incident) -> float:
+    if incident.pk is None:
+        return 0.0
+    runs = Diagnosis.objects.filter(incident=incident, state=DiagnosisState.DONE)
+    told = runs.filter(coverage__has_key="lost_share").order_by("-number")
+    coverage = told.values_list("coverage", flat=True).first() or {}
+    share = coverage.get("lost_share")
+    return min(max(float(share), 0.0), 1.0) if isinstance(share, int | float) else 0.0
 
 
 def freed_at(attempt: Attempt) -> datetime | None:

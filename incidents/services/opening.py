@@ -13,7 +13,7 @@ from incidents.models import Attempt, Incident, Job
 from incidents.roles import Actor, Capability
 from incidents.services import topology
 from incidents.services.events import record
-from incidents.services.idle import freed_at
+from incidents.services.idle import freed_at, idle_gpus
 from incidents.services.indexing import index
 from incidents.services.snoozing import note_news
 
@@ -177,18 +177,21 @@ def _open(report: Incident) -> Incident:
 def bind(incident: Incident, attempt: Attempt) -> None:
     """Makes an incident one of this attempt, whose GPUs stand idle for it until they are freed."""
     incident.attempt = attempt
-    incident.gpu_count = attempt.placements.count()
+    incident.gpu_count = idle_gpus(incident)
     incident.gpus_freed_at = freed_at(attempt)
 
 
 def _join(known: Incident, report: Incident) -> Incident:
     """Takes over what a further report adds; what is known stays."""
+    kind_before = known.kind
     known.kind = kind_after(known, report.kind)
     known.severity = worse_severity(known.severity, report.severity)
     if report.onset_at is not None:
         known.onset_at = min(report.onset_at, known.onset_at or report.onset_at)
     if known.attempt is None and report.attempt is not None:
         bind(known, report.attempt)
+    elif known.kind != kind_before:
+        known.gpu_count = idle_gpus(known)
     known.job = known.job or report.job
     known.save()
     return known

@@ -13,10 +13,14 @@ from incidents.fingerprints import fingerprint_of
 from incidents.hostnames import normalise_host
 from incidents.models import Diagnosis, Finding, Incident, Suspect
 from incidents.services import topology
+from incidents.services.idle import idle_gpus
 from incidents.services.indexing import index
 from incidents.services.opening import UNTITLED, kind_after
 from incidents.services.run_state import is_newest, show_state
 from incidents.services.snoozing import note_news
+
+#: What the watch opened it counts itself, look by look.
+WATCHED = "watch"
 
 
 def show_answer(diagnosis: Diagnosis) -> None:
@@ -31,9 +35,11 @@ def show_answer(diagnosis: Diagnosis) -> None:
     incident = diagnosis.incident
     suspects = list(diagnosis.suspects.order_by("position"))
     first = suspects[0] if suspects else None
+    incident.kind = kind_after(incident, diagnosis.kind)
     Incident.objects.filter(pk=incident.pk).update(
         title=_title(incident, diagnosis),
-        kind=kind_after(incident, diagnosis.kind),
+        kind=incident.kind,
+        gpu_count=incident.gpu_count if incident.source == WATCHED else idle_gpus(incident),
         verdict_class=diagnosis.verdict_class,
         verdict_summary=diagnosis.summary,
         confidence=diagnosis.confidence,

@@ -31,7 +31,9 @@ def jobs(request: PageRequest) -> HttpResponse:
     words = request.GET.get("name", "").strip()
     found = selectors.jobs_like(words) if words else selectors.jobs()
     page = page_of(found, after=request.GET.get("after", ""), size=_PAGE)
-    return render(request, "incidents/jobs.html", {"page": page, "words": words})
+    trouble = selectors.trouble_of(page.rows)
+    rows = [(one, trouble.get(one.pk)) for one in page.rows]
+    return render(request, "incidents/jobs.html", {"page": page, "rows": rows, "words": words})
 
 
 @require_safe

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from datetime import datetime
 
-from incidents.choices import Outcome
+from incidents.choices import IncidentKind, Outcome
 from incidents.models import Decision, Event, Finding
 from incidents.selectors import Aftermath
 from incidents.templatetags.ui import score
@@ -90,7 +90,11 @@ def _facts(sheet: Sheet) -> Iterator[tuple[str, str]]:
         yield "Job", f"{plain(str(job))} ({code(job.external_id)}){attempt}{owner}"
     if incident.gpu_count:
         hours = f"{incident.gpu_hours_lost:,.1f} GPU-hours"
-        yield "Lost", f"{hours} on {incident.gpu_count:,} GPUs"
+        slow = incident.kind == IncidentKind.DEGRADATION
+        gpus = f"{incident.gpu_count:,} GPU{'' if incident.gpu_count == 1 else 's'}"
+        yield "Lost", f"{hours}, the work of {gpus}" if slow else f"{hours} on {gpus}"
+    elif incident.loss_is_unknown:
+        yield "Lost", "not known"
     if sheet.aftermath is not None:
         yield "After it", _after(sheet.aftermath)
 
@@ -99,6 +103,10 @@ def _after(after: Aftermath) -> str:
     hosts = ", ".join(code(host.name) for host in after.left_out)
     without = f" without {hosts}" if hosts else ""
     further = {True: "got further", False: "broke earlier", None: "runs"}[after.passed]
+    if after.stopped_by is not None:
+        halted = "stands still" if after.stopped_by.is_open else "stood still"
+        further = f"{further}, then {halted}" if after.passed else halted
+        further += f" ({after.stopped_by.reference})"
     return f"attempt {after.attempt.number}{without} {further}"
 
 

@@ -84,6 +84,8 @@ def test_a_rank_that_is_late_at_every_step_is_a_straggler(form, rank):
     found = judged(slow(rank), form)
     assert (found.verdict.cls, blamed(found)) == (VerdictClass.DEGRADATION, [rank])
     assert found.verdict.kind is IncidentKind.DEGRADATION
+    told = f"takes {found.verdict.coverage['lost_share']:.0%} of the recorded time"
+    assert told in found.verdict.summary
 
 
 @forms

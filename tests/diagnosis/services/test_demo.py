@@ -15,7 +15,8 @@ def test_each_story_is_an_incident_with_evidence_and_a_place() -> None:
     found = list(demo.fill(now=timezone.now()))
 
     assert len(found) == len(demo.STORIES)
-    assert all(one.evidence.exists() and one.gpu_count for one in found)
+    assert all(one.evidence.exists() for one in found)
+    assert all(one.attempt and one.attempt.placements.exists() for one in found)
 
 
 def test_it_is_not_told_twice() -> None:

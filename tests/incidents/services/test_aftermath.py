@@ -6,9 +6,10 @@ import pytest
 from django.utils import timezone
 
 from incidents import selectors
-from incidents.choices import DecisionKind, JobState, Outcome
-from incidents.models import Attempt, Decision
+from incidents.choices import DecisionKind, JobState, Outcome, Resolution
+from incidents.models import Attempt, Decision, Incident
 from incidents.services.decisions import decide
+from incidents.services.incidents import resolve
 from incidents.services.jobs import end_attempt
 from tests.factories import (
     AttemptFactory,
@@ -88,3 +89,44 @@ def test_without_a_further_attempt_nothing_came_after(decision: Decision) -> Non
     incident = decision.recommendation.diagnosis.incident
 
     assert selectors.aftermath_of(incident, now=timezone.now()) is None
+
+
+def hang_on(attempt: Attempt, *, after: timedelta) -> Incident:
+    began = attempt.started_at + after
+    incident: Incident = IncidentFactory(
+        job=attempt.job, attempt=attempt, kind="hang", onset_at=began
+    )
+    return incident
+
+
+def test_an_attempt_that_stands_still_has_not_got_further(decision: Decision) -> None:
+    broken = decision.recommendation.diagnosis.incident
+    later = AttemptFactory(job=broken.job, number=2, started_at=timezone.now() - 9 * HOUR)
+    stands = hang_on(later, after=timedelta(seconds=1))
+
+    found = selectors.aftermath_of(broken, now=timezone.now())
+
+    assert found
+    assert (found.passed, found.ran, found.stopped_by) == (None, 1, stands)
+
+
+def test_one_that_stood_still_until_its_end_bears_nothing_out(decision: Decision) -> None:
+    broken = decision.recommendation.diagnosis.incident
+    later = AttemptFactory(job=broken.job, number=2, started_at=timezone.now() - 9 * HOUR)
+    hang_on(later, after=HOUR)
+
+    end_attempt(actor=actor(), attempt=later, outcome=JobState.FAILED, ended_at=timezone.now())
+
+    decision.refresh_from_db()
+    assert decision.outcome == Outcome.PENDING
+
+
+def test_a_hang_that_was_over_while_the_attempt_went_on_did_not_stop_it(decision: Decision) -> None:
+    broken = decision.recommendation.diagnosis.incident
+    later = AttemptFactory(job=broken.job, number=2, started_at=timezone.now() - 9 * HOUR)
+    hang = hang_on(later, after=HOUR)
+    resolve(actor=actor(), incident=hang, resolution=Resolution.RECOVERED)
+
+    found = selectors.aftermath_of(broken, now=timezone.now())
+    assert found
+    assert found.passed

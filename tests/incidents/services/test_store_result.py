@@ -17,7 +17,13 @@ from incidents.services.results import (
     SuspectData,
     TargetData,
 )
-from tests.factories import DiagnosisFactory, EvidenceFactory, IncidentFactory
+from tests.factories import (
+    AttemptFactory,
+    DiagnosisFactory,
+    EvidenceFactory,
+    IncidentFactory,
+    RankPlacementFactory,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -63,6 +69,30 @@ def test_the_run_is_done_with_its_verdict_and_free():
         RESULT.skipped,
     )
     assert run.duration_s is not None
+
+
+def slow(share: float | None) -> DiagnosisResult:
+    coverage = {} if share is None else {"lost_share": share}
+    return replace(RESULT, kind="degradation", verdict_class="degradation", coverage=coverage)
+
+
+def test_a_slow_job_loses_the_share_that_the_newest_answer_to_tell_it_tells():
+    attempt = AttemptFactory()
+    RankPlacementFactory.create_batch(10, attempt=attempt)
+    incident = IncidentFactory(attempt=attempt, job=attempt.job, gpu_count=10)
+
+    store(DiagnosisFactory(incident=incident, running=True), slow(None))
+    incident.refresh_from_db()
+    assert (incident.gpu_count, incident.loss_is_unknown) == (0, True)
+
+    store(DiagnosisFactory(incident=incident, running=True), slow(0.21))
+    store(DiagnosisFactory(incident=incident, running=True), slow(None))
+    incident.refresh_from_db()
+    assert (incident.gpu_count, incident.loss_is_unknown) == (2, False)
+
+    store(DiagnosisFactory(incident=incident, running=True), replace(RESULT, kind="hang"))
+    incident.refresh_from_db()
+    assert incident.gpu_count == 10
 
 
 def test_suspects_keep_their_order_their_target_and_share_findings():

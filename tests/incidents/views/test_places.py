@@ -43,6 +43,14 @@ def test_a_job_shows_attempts_and_incidents(responder: Client):
         assert words in page
 
 
+def test_the_list_of_jobs_names_what_stands_on_a_running_attempt(responder: Client):
+    attempt = AttemptFactory()
+    IncidentFactory(job=attempt.job, attempt=attempt, kind="degradation")
+    hang = IncidentFactory(job=attempt.job, attempt=attempt, kind="hang")
+    [row] = responder.get("/jobs").context["rows"]
+    assert row == (attempt.job, hang)
+
+
 def test_a_jobs_page_holds_its_watch_from_the_start(responder: Client):
     page = responder.get(f"/jobs/{JobFactory().pk}").content.decode()
     assert "No attempt of this job is under watch" in page
