@@ -58,8 +58,8 @@ class Excerpt:
         return self.lines[-1].number if self.lines else 0
 
 
-def excerpt(stream: BinaryIO, *, line: int, before: int, after: int) -> Excerpt:
-    """The lines from `before` above to `after` below `line` (from 1), which is marked.
+def excerpt(stream: BinaryIO, *, line: int, before: int, after: int, mark: bool = True) -> Excerpt:
+    """The lines from `before` above to `after` below `line` (from 1), which is marked if wanted.
 
     Lines end in a line feed, as the findings count them. Compressed content (gzip, zstd) and
     UTF-16 are unpacked; what breaks on the way ends the excerpt with a note.
@@ -78,7 +78,8 @@ def excerpt(stream: BinaryIO, *, line: int, before: int, after: int) -> Excerpt:
         return Excerpt(binary=True)
     note = "" if first + len(raw) > line else f"The file ends at line {first + len(raw) - 1:,}."
     shown = [
-        _line(first + place, one, marked=first + place == line) for place, one in enumerate(raw)
+        _line(first + place, one, marked=mark and first + place == line)
+        for place, one in enumerate(raw)
     ]
     return Excerpt(shown, more=more, note=note)
 

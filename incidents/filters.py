@@ -24,6 +24,14 @@ _REFERENCE = re.compile(r"(?P<prefix>inc-|#)?(?P<number>[0-9]{1,17})", re.IGNORE
 STATUSES = [(OPEN, "Open"), *IncidentStatus.choices, ("all", "All")]
 
 
+def named_incident(text: str) -> Incident | None:
+    """The incident that `INC-12` or `#12` names, where there is one."""
+    named = _REFERENCE.fullmatch(text.strip())
+    if named is None or not named["prefix"]:
+        return None
+    return Incident.objects.filter(pk=int(named["number"])).first()
+
+
 class IncidentFilter(django_filters.FilterSet):
     """`status` (open, all, or one), `kind`, `severity`, `class`, `cluster` and more.
 

@@ -1,8 +1,10 @@
 """What the forms of the knowledge share: a reason for every change, and lists written by line."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 from django import forms
+from django.core.validators import MinValueValidator
 
 from diagnosis.admin.escalation import EscalationField
 from diagnosis.models import FaultType, IgnoreRule, MaintenanceWindow, Signature
@@ -64,10 +66,18 @@ class FaultTypeForm(WhyForm):
         exclude = ()  # noqa: DJ006 - all that the admin site leaves editable
 
 
+_AFTER_2000 = MinValueValidator(
+    datetime(2000, 1, 1, tzinfo=UTC), "Give a time after the year 2000."
+)
+
+
 class InstantField(forms.DateTimeField):
-    """A time in UTC, in one field that browsers know."""
+    """A time in UTC, in one field that browsers know; a year half typed is refused."""
 
     widget = forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(validators=[_AFTER_2000], **given)
 
 
 class SiteRuleForm(WhyForm):

@@ -157,6 +157,8 @@ class Judge:
         value = f"{tried.best:g}" if isinstance(tried.best, float) else tried.best
         text = f"{item.title}{device}: {value} {item.unit}".rstrip()
         against = ", ".join(part for part in (judged.criterion, judged.peers) if part)
+        if item.criterion.rule == Rule.SAME and judged.passed is not None:
+            against = f"as {judged.peers}"
         text = f"{text}; wanted {against}" if status != Status.PASSED else text
         if is_mass:
             text += "; so many hosts fail this that an update is suspected"

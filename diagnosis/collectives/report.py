@@ -16,6 +16,8 @@ JOB = Target(TargetKind.JOB, name="the job")
 
 #: Runs of ranks that are named one by one.
 _MOST_RUNS = 4
+#: Hosts that the advice to restart names.
+_NAMED = 3
 _LIBRARY_PARTS = ("/torch/", "/site-packages/", "/dist-packages/", "<frozen", "<string>")
 
 
@@ -193,17 +195,18 @@ def on_hosts(case: Case, ranks: Sequence[int]) -> str:
 def isolate_and_restart(case: Case, ranks: Sequence[int], reason: str) -> list[Recommendation]:
     """Isolate each culprit's host once, then restart the job without it."""
     recommendations: list[Recommendation] = []
-    seen: set[str] = set()
+    seen: dict[str, str] = {}
     for rank in ranks:
         target = case.target(rank)
-        key = normalise_host(target.host) if target.host else f"rank {rank}"
+        name = target.host or f"rank {rank}"
+        key = normalise_host(target.host) if target.host else name
         if key in seen:
             continue
-        seen.add(key)
+        seen[key] = name
         if target.host:
             target = Target(TargetKind.HOST, name=target.host, host=target.host)
         recommendations.append(Recommendation(Action.ISOLATE_HOST, target, reason))
-    recommendations.append(
-        Recommendation(Action.RESTART_JOB, JOB, "Restart from the last checkpoint without them.")
-    )
-    return recommendations
+    names = list(seen.values())
+    further = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    without = f"Restart from the last checkpoint without {', '.join(names[:_NAMED])}{further}."
+    return [*recommendations, Recommendation(Action.RESTART_JOB, JOB, without)]

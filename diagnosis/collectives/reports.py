@@ -142,7 +142,8 @@ def _recommendations(case: Case, culprits: Sequence[Suspect], reason: str) -> li
     if len(ranks) == len(culprits) and all(case.target(rank).host for rank in ranks):
         return isolate_and_restart(case, ranks, reason)
     isolated = [Recommendation(Action.ISOLATE_HOST, s.target, reason) for s in culprits]
-    return [*isolated, Recommendation(Action.RESTART_JOB, JOB, "Restart without them.")]
+    without = "it" if len(culprits) == 1 else "them"
+    return [*isolated, Recommendation(Action.RESTART_JOB, JOB, f"Restart without {without}.")]
 
 
 def _trace(reports: CollectiveReports) -> list[str]:

@@ -6,23 +6,28 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from diagnosis.core.metrics import FloatArray
-from diagnosis.degradation.cells import Cell, held_cells, picture, still_away, value_at
+from diagnosis.degradation.cells import Cell, held_cells, picture, still_away
 from diagnosis.degradation.groups import GroupRule
 from diagnosis.degradation.state import Alarm, Watch
+from diagnosis.degradation.stuck import moved_itself
 
 
 @dataclass(frozen=True)
 class AlarmRule:
     """Name a host for one metric beyond the full bound, or several beyond a share of it.
 
-    What is `strong` times beyond the bound speaks at once; what is less far waits, up to `patience`
-    times as long for several metrics, `alone_patience` times for one. Counters burst: alone they
-    wait for all of that below `strong_counts` and never speak below `least_counts`. Where two
-    metrics are `plain` times beyond the bound, `swift` of the time is enough. What came and went
-    before has to stay `again` times as long as then, but for counters, which flap; and what moves
-    by nature on the host that writes checkpoints `writer_patience` times as long. What `several`
-    hosts did and came back from counts like the host's own past. `fresh_values` new values of a
-    metric are waited for, of a counter `fresh_counts`; fewer (`swift_*`) where it is plain.
+    What is `strong` times beyond the bound speaks after the time that is asked for; what is less
+    far waits, up to `patience` times as long for several metrics, `alone_patience` times for one;
+    what is further speaks sooner (`haste` is the exponent), though never before `swift` of the time
+    and a second value. Counters burst: alone they wait for all of that below `strong_counts`, for
+    `sole_counts` of the time from there on, and never speak below `least_counts`; `fresh_counts`
+    samples are asked of them. What moves by nature speaks before its time only together with what
+    does not; nothing tells of a group before its time.
+
+    What came and went before has to stay `again` times as long as then, but for counters, which
+    flap; and what moves by nature on the host that writes checkpoints `writer_patience` times as
+    long. What `several` hosts did and came back from counts like the host's own past. A value that
+    repeats itself is a second one after `fresh_values` times as long as it takes for a new one.
 
     A gauge that is away within `waking_s` of a rest has been since the turn of the fleet that the
     rest followed, where that lies at most `longest_turn_s` back: nobody judged it meanwhile.
@@ -38,10 +43,9 @@ class AlarmRule:
     strong: float = 1.5
     strong_counts: float = 2.0
     least_counts: float = 1.3
-    plain: float = 2.0
-    swift: float = 0.6
-    swift_values: float = 1.2
-    swift_counts: float = 3.4
+    swift: float = 0.38
+    haste: float = 1.5
+    sole_counts: float = 0.75
     patience: float = 2.0
     alone_patience: float = 3.0
     close_s: float = 300.0
@@ -59,17 +63,17 @@ class AlarmRule:
         """Open, keep up and close alarms in the state; `limit` is the full bound in deviations."""
         by_host: dict[int, list[Cell]] = {}
         shared: dict[int, float] = {}
-        held = list(self._held(state, limit))
+        held = self._held(state)
         crowded = self.groups.crowded_rows(state, held)
         if held:
             crowded |= self.groups.explained_rows(state)
         for cell in held:
             host = int(state.panel.peers.host[cell.entity])
-            if cell.row in crowded or not self._moved_itself(state, cell):
+            if cell.row in crowded or not moved_itself(state, cell, self.own_share):
                 continue
             if self._settled(state, host) or self.groups.stands_alone(state, cell):
                 by_host.setdefault(host, []).append(cell)
-            elif self.groups.shared(state, cell):
+            elif cell.lasted >= 1 and self.groups.shared(state, cell):
                 shared[host] = max(cell.deviations, shared.get(host, 0.0))
             elif host in state.alarms:
                 by_host.setdefault(host, []).append(cell)
@@ -90,42 +94,27 @@ class AlarmRule:
             elif alarm.recovered is None and state.time - alarm.last_hot > self.close_s:
                 alarm.recovered = alarm.last_hot
 
-    def _held(self, state: Watch, limit: float) -> list[Cell]:
+    def _held(self, state: Watch) -> list[Cell]:
         """Cells that have been away for long enough to be looked at."""
         if max(state.fast.run.max(), state.slow.run.max()) < self.swift * self.hold_s:
             return []
-        needed = self._needed(state, self.fresh_values, self.fresh_counts)
-        soon = self._needed(state, self.swift_values, self.swift_counts)
-        soon *= np.float32(self.swift)
-        if not bool(((state.fast.run >= soon) | (state.slow.run >= soon)).any()):
+        needed = self._needed(state)
+        soonest = np.float32(self.swift) * needed
+        if not bool(((state.fast.run >= soonest) | (state.slow.run >= soonest)).any()):
             return []
         before = self.again * self._known_lengths(state)
         before[state.scaling.abnormal[:, 0]] = 0.0
-        held: list[Cell] = []
-        swift: dict[int, list[Cell]] = {}
-        for cell in held_cells(state, needed, before, soon):
-            if cell.lasted >= 1:
-                held.append(cell)
-            if self._plain(state, cell, limit):
-                swift.setdefault(int(state.panel.peers.host[cell.entity]), []).append(cell)
-        for cells in swift.values():
-            if len({cell.row for cell in cells}) > 1:
-                held += [replace(cell, lasted=1.0) for cell in cells if cell.lasted < 1]
-        return held
+        unmoved = np.float32(self.fresh_values) * state.every
+        return list(held_cells(state, needed, before, soonest, unmoved))
 
-    def _plain(self, state: Watch, cell: Cell, limit: float) -> bool:
-        told = cell.row < len(state.panel.metrics)
-        by_nature = bool(state.scaling.activity[cell.row, 0])
-        return told and not by_nature and cell.deviations >= self.plain * limit
-
-    def _needed(self, state: Watch, values: float, counts: float) -> FloatArray:
-        """Seconds that each cell has to be away, with so many new values of it meanwhile."""
+    def _needed(self, state: Watch) -> FloatArray:
+        """Seconds that each cell has to be away; of a counter so many samples."""
         activity = state.scaling.activity
         needed = np.where(activity, self.activity_hold_s, self.hold_s).astype(np.float32)
         writes = activity & (state.panel.peers.host == state.panel.writer)
         needed = np.where(writes, np.float32(self.writer_patience) * needed, needed)
-        fresh = np.where(state.scaling.abnormal, counts, values)
-        longer: FloatArray = np.maximum(needed, (fresh * state.every).astype(np.float32))
+        counts = np.where(state.scaling.abnormal, self.fresh_counts * state.every, 0.0)
+        longer: FloatArray = np.maximum(needed, counts.astype(np.float32))
         return longer
 
     def _known_lengths(self, state: Watch) -> FloatArray:
@@ -137,15 +126,6 @@ class AlarmRule:
         others = np.partition(longest, hosts - self.several, axis=1)[:, [hosts - self.several]]
         return np.maximum(longest, others)
 
-    def _moved_itself(self, state: Watch, cell: Cell) -> bool:
-        """Did the host move, or only its peers? A value that stands still has not moved."""
-        changed = state.start + float(state.recent.changed[cell.row, cell.entity])
-        if changed < cell.onset - self.groups.same_time_s:
-            return False
-        usual = float(state.offset[cell.row, cell.entity]) + value_at(state.common.level, cell)
-        moved = float(state.recent.last[cell.row, cell.entity]) - usual
-        return bool(moved * np.sign(cell.distance) >= self.own_share * cell.size)
-
     def _settled(self, state: Watch, host: int) -> bool:
         """Was the host named long enough ago that a group would have shown itself by now?"""
         alarm = state.alarms.get(host)
@@ -153,34 +133,44 @@ class AlarmRule:
 
     def _enough(self, state: Watch, cells: list[Cell], limit: float) -> bool:
         """The further a cell is, or several together are, the sooner is it certain."""
+        by_nature = state.scaling.activity[:, 0]
         told = [cell for cell in cells if cell.row < len(state.panel.metrics)]
+        if all(by_nature[cell.row] for cell in told):
+            told = [cell for cell in told if cell.lasted >= 1]
         return self._one_is_enough(state, cells, limit) or any(
             self._are_enough(told, cell.lasted, limit) for cell in told
         )
 
     def _one_is_enough(self, state: Watch, cells: list[Cell], limit: float) -> bool:
         for cell in cells:
-            size, least = cell.deviations / limit, 1.0
+            size, least, strong = cell.deviations / limit, 1.0, self.strong
+            if bool(state.scaling.activity[cell.row, 0]) and cell.lasted < 1:
+                continue
+            most = self.patience if cell.row >= len(state.panel.metrics) else self.alone_patience
             if bool(state.scaling.abnormal[cell.row, 0]):
-                least = self.least_counts
-                waits = 1.0 if size >= self.strong_counts else self.alone_patience
+                least, strong = self.least_counts, self.strong_counts
+                waits = self.sole_counts if size >= strong else self.alone_patience
+            elif size >= strong:
+                waits = (strong / size) ** self.haste
             else:
-                blend = cell.row >= len(state.panel.metrics)
-                most = self.patience if blend else self.alone_patience
-                waits = 1 + (most - 1) * max(self.strong - size, 0.0) / (self.strong - 1)
-            if size >= least and cell.lasted >= waits:
+                waits = 1 + (most - 1) * (strong - size) / (strong - 1)
+            if size >= least and cell.lasted >= max(waits, self.swift):
                 return True
         return False
 
     def _are_enough(self, cells: list[Cell], lasted: float, limit: float) -> bool:
         rows = {cell.row: cell.deviations for cell in cells if cell.lasted >= lasted}
         short = (2 * self.strong - sum(rows.values()) / limit) / (2 * self.strong - 1.4)
-        return len(rows) > 1 and short <= 1 and lasted >= 1 + (self.patience - 1) * short
+        waits = max(1 + (self.patience - 1) * short, self.swift)
+        return len(rows) > 1 and short <= 1 and lasted >= waits
 
     def _note(self, state: Watch, host: int, cells: list[Cell], limit: float) -> None:
         alarm = state.alarms.get(host)
         if alarm is None:
-            book = state.alarms if self._enough(state, cells, limit) else state.near
+            enough = self._enough(state, cells, limit)
+            if not enough and all(cell.lasted < 1 for cell in cells):
+                return
+            book = state.alarms if enough else state.near
             onset = min(self._onset(state, cell) for cell in cells)
             alarm = book.setdefault(host, Alarm(state.time, onset, state.time))
             alarm.last_hot = state.time

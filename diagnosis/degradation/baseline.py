@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
 
 from diagnosis.core.metrics import FloatArray, TimeArray
 from diagnosis.degradation.peers import (
@@ -33,6 +34,8 @@ FEWEST_SAMPLES = 8
 #: Held values count as scraped at most so many samples apart: they may as well be rounded.
 SLOWEST_SCRAPE = 4.0
 _LIMIT_EVERY = 5
+#: Multiples of this, whole numbers left off, fill a span evenly and meet no period.
+_GOLDEN = (5**0.5 - 1) / 2
 _TINY_VARIANCE = 1e-12
 
 
@@ -56,10 +59,10 @@ def learn(panel: Panel, scaling: Scaling, values: FloatArray, time: TimeArray, p
     ticks = [scaling(tick) for tick in in_time(values)]
     changes = _changes(ticks)
     ticks = _calmed(ticks, scaling)
-    every_so_many = max(1, len(ticks) // OFFSET_SAMPLES)
-    own = scaling(median_over_time(values[:, :, ::every_so_many]))
-    some = ticks[::every_so_many]
-    offset = median_over_time(np.stack([tick - peers.median(tick - own) for tick in some], axis=-1))
+    some = _some(len(ticks))
+    own = scaling(median_over_time(values[:, :, some]))
+    levels = [ticks[at] - peers.median(ticks[at] - own) for at in some.tolist()]
+    offset = median_over_time(np.stack(levels, axis=-1))
     present = _present(ticks)
     apart = [tick - offset for tick in ticks]
     usual = [peers.median(tick) for tick in apart]
@@ -68,7 +71,7 @@ def learn(panel: Panel, scaling: Scaling, values: FloatArray, time: TimeArray, p
     _limit(apart, peers)
     noisiness = _noisiness(apart, present, peers)
     step = float(np.median(np.diff(time))) if len(time) > 1 else 1.0
-    every = _every(changes, present, scaling, step)
+    every = _every(changes, present / np.float32(len(ticks)), scaling, step)
     seen = present.copy()
     unknown = present < min(FEWEST_SAMPLES, len(ticks) // 2)
     offset[unknown], present[unknown] = np.nan, 0.0
@@ -93,25 +96,42 @@ def learn(panel: Panel, scaling: Scaling, values: FloatArray, time: TimeArray, p
     )
 
 
+def _some(samples: int) -> npt.NDArray[np.intp]:
+    """About `OFFSET_SAMPLES` of so many samples, at no fixed distance.
+
+    Every second sample would be all or nothing of a series that is scraped every second time.
+    """
+    if samples < 2 * OFFSET_SAMPLES:
+        return np.arange(samples)
+    turns = np.arange(OFFSET_SAMPLES) * _GOLDEN
+    return np.unique((turns % 1.0 * samples).astype(np.intp))
+
+
 def _calmed(ticks: list[FloatArray], scaling: Scaling) -> list[FloatArray]:
     memory = Recent.of(ticks[0])
     return [memory.calmed(tick, scaling.abnormal[:, 0]) for tick in ticks]
 
 
 def _changes(ticks: Sequence[FloatArray]) -> FloatArray:
-    """How often each cell's value changed, (metrics, entities)."""
-    count = np.zeros_like(ticks[0])
+    """The share of samples in which each cell's value is new, (metrics, entities).
+
+    Counted where two samples follow each other; what never does so is new whenever it is there.
+    """
+    changes = np.zeros_like(ticks[0])
+    pairs = np.full_like(changes, max(len(ticks) - 1, 1))
     for before, after in pairwise(ticks):
-        count += before != after
+        changes += before != after
         if bool(np.isnan(after.min())) or bool(np.isnan(before.min())):
-            count -= np.isnan(before) | np.isnan(after)
-    return count
+            gaps = np.isnan(before) | np.isnan(after)
+            changes -= gaps
+            pairs -= gaps
+    share: FloatArray = np.where(pairs > 0, changes / np.maximum(pairs, 1), np.float32(1.0))
+    return share
 
 
 def _every(changes: FloatArray, present: FloatArray, scaling: Scaling, step: float) -> FloatArray:
     """Seconds between two new values at a typical entity, (metrics, 1); exporters differ."""
-    pairs = np.maximum(present - 1, 1)
-    share = np.median(changes / pairs, axis=1, keepdims=True)
+    share = np.median(changes * present, axis=1, keepdims=True)
     every = step / np.clip(share, 1 / SLOWEST_SCRAPE, 1.0)
     every[scaling.abnormal] = step
     return np.asarray(every, dtype=np.float32)
@@ -161,6 +181,7 @@ def _smoothed(
         usual=usual,
         edge=10 * usual,
         run=np.zeros_like(mean),
+        fresh=np.zeros_like(mean),
         tail=np.zeros((len(mean), 1), np.float32),
     )
 

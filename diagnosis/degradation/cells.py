@@ -42,12 +42,22 @@ class Cell:
 
 
 def held_cells(
-    state: Watch, needed: FloatArray, before: FloatArray, soonest: FloatArray
+    state: Watch,
+    needed: FloatArray,
+    before: FloatArray,
+    soonest: FloatArray,
+    unmoved: FloatArray,
 ) -> Iterator[Cell]:
-    """Cells out of bounds for `soonest + before` seconds, each by the mean that sees it best."""
+    """Cells out of bounds for `soonest + before` seconds, each by the mean that sees it best.
+
+    A second value says that the first was no glitch; one that stays the same says so after
+    `unmoved` seconds.
+    """
     strongest: dict[tuple[int, int], Cell] = {}
     for smooth in (state.fast, state.slow):
-        for row, entity in zip(*cells_of(smooth.run >= soonest + before), strict=True):
+        lasting = smooth.run >= soonest + before
+        lasting &= (smooth.fresh > 0) | (smooth.run >= unmoved)
+        for row, entity in zip(*cells_of(lasting), strict=True):
             run = float(smooth.run[row, entity])
             cell = Cell(
                 row=row,
@@ -65,7 +75,12 @@ def held_cells(
 
 def value_at(column: FloatArray, cell: Cell) -> float:
     """The cell's value in an array that may have one column for all entities."""
-    return float(column[cell.row, cell.entity if column.shape[1] > 1 else 0])
+    return column_at(column, cell.row, cell.entity)
+
+
+def column_at(column: FloatArray, row: int, entity: int) -> float:
+    """The value of a metric's entity in an array that may have one column for all of them."""
+    return float(column[row, entity if column.shape[1] > 1 else 0])
 
 
 def picture(state: Watch, cell: Cell) -> tuple[float, float, float, float]:

@@ -11,12 +11,13 @@ from diagnosis.core.placement import Placement
 from diagnosis.degradation.alarms import AlarmRule
 from diagnosis.degradation.answers import Answer, Coverage, Judgement
 from diagnosis.degradation.baseline import Pace, learn
+from diagnosis.degradation.blanks import Blanks
 from diagnosis.degradation.blends import NOISE_SAMPLES, blended, find_blends
 from diagnosis.degradation.catalogue import Catalogue
 from diagnosis.degradation.contrast import WindowContrast
 from diagnosis.degradation.coverage import coverage_of, too_few_hosts
 from diagnosis.degradation.fleet_wide import note_fleet_shifts
-from diagnosis.degradation.peers import Peers, in_time, peers_of, writer_of
+from diagnosis.degradation.peers import in_time, peers_of, writer_of
 from diagnosis.degradation.scaling import fit_scaling, scaling_of
 from diagnosis.degradation.state import Panel, Watch
 from diagnosis.degradation.step import Step, bound
@@ -33,18 +34,20 @@ class Detector:
     larger. A host is named when cells stay out of bounds for `hold_s` (metrics that move by nature:
     `activity_hold_s`), further than the catalogue's floor, and further than any other host.
 
-    Times are seconds and hold for windows of `full_span_s`; shorter windows are judged at a
-    proportionally quicker pace. `chance` bounds false alarms over all cells at one time, `tails`
-    widens the bound for noise that is not normal.
+    The shorter mean is never shorter than `fast_samples` samples. Times are seconds and hold for
+    windows of `full_span_s`; shorter windows are judged at a proportionally quicker pace. `chance`
+    bounds false alarms over all cells at one time, `tails` widens the bound for noise that is not
+    normal.
     """
 
     name: str = "peer-shift"
-    fast_s: float = 30.0
+    fast_s: float = 18.0
+    fast_samples: float = 1.2
     slow_s: float = 180.0
     warmup_s: float = 600.0
     memory_s: float = 1200.0
     hold_s: float = 50.0
-    activity_hold_s: float = 120.0
+    activity_hold_s: float = 130.0
     full_span_s: float = 2400.0
     short_span_s: float = 600.0
     min_warmup_samples: int = 16
@@ -95,7 +98,7 @@ class Detector:
             state = paced.start(_first(window, warm), placement=placement, catalogue=catalogue)
         else:
             paced, warm = self, 0
-        for time, values in _ticks(window, warm, state.panel.peers):
+        for time, values in _ticks(window, warm, state.panel):
             paced._advance(state, time, values)
         return paced.judgement(state, coverage)
 
@@ -105,7 +108,7 @@ class Detector:
         quicker = min(1.0, window.span / self.full_span_s)
         return replace(
             self,
-            fast_s=max(self.fast_s * quicker, 2 * step, 1e-6),
+            fast_s=max(self.fast_s * quicker, self.fast_samples * step, 1e-6),
             slow_s=max(self.slow_s * quicker, 8 * step, 1e-6),
             warmup_s=self.warmup_s * quicker,
             memory_s=max(self.memory_s * quicker, 20 * step, 1e-6),
@@ -143,6 +146,7 @@ class Detector:
         peers = peers_of(past.hosts, past.devices, placement)
         told = [known.definition(name) for name in past.metrics]
         values = past.values if peers.in_order else past.values[:, peers.order]
+        values = Blanks.of(told)(values)
         plain = fit_scaling(values, told)
         few = values[:, :, :: max(1, -(-values.shape[2] // NOISE_SAMPLES))]
         blends = find_blends([plain(tick) for tick in in_time(few)], told, peers)
@@ -166,7 +170,7 @@ class Detector:
         peers = state.panel.peers
         if tick.metrics != state.panel.metrics or len(tick.hosts) != len(peers.order):
             raise ValueError("the tick is of other metrics or hosts than the state")
-        for time, values in _ticks(tick, 0, peers):
+        for time, values in _ticks(tick, 0, state.panel):
             if time > state.time:
                 self._advance(state, time, values)
         return state, self.judgement(state, coverage_of(tick))
@@ -226,10 +230,10 @@ class Detector:
         )
 
 
-def _ticks(window: MetricWindow, first: int, peers: Peers) -> Iterator[tuple[float, FloatArray]]:
-    ticks = in_time(window.values[:, :, first:])
+def _ticks(window: MetricWindow, first: int, panel: Panel) -> Iterator[tuple[float, FloatArray]]:
+    ticks, peers = in_time(window.values[:, :, first:]), panel.peers
     for time, values in zip(window.time[first:].tolist(), ticks, strict=True):
-        yield time, values if peers.in_order else values[:, peers.order]
+        yield time, panel.blanks(values if peers.in_order else values[:, peers.order])
 
 
 def _first(window: MetricWindow, samples: int) -> MetricWindow:

@@ -36,14 +36,18 @@ def count(
     With `apart`, the newest samples, each counts for what it says by itself.
     """
     cells = cells_of(hot)
-    before = smooth.run[cells]
+    before, fresh = smooth.run[cells], smooth.fresh[cells]
     smooth.run.fill(0.0)
+    smooth.fresh.fill(0.0)
     if not len(before):
         return
     more = np.full(len(before), seconds, np.float32)
     if apart is not None:
         more *= _news(state, apart, cells)
     smooth.run[cells] = before + (more if missing is None else more * ~missing[cells])
+    since = np.float32(state.time + state.step - state.start - seconds)
+    is_new = (before > 0) & (state.recent.moved[cells] | (state.recent.changed[cells] > since))
+    smooth.fresh[cells] = fresh + is_new
 
 
 def cells_of(marked: BoolArray) -> Cells:

@@ -1,11 +1,13 @@
 """What the robust detector keeps between two ticks: a few small arrays and the open alarms."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
 from diagnosis.core.metrics import FloatArray
 from diagnosis.degradation.answers import FleetShift
+from diagnosis.degradation.blanks import Blanks
 from diagnosis.degradation.catalogue import MetricDefinition
 from diagnosis.degradation.peers import Peers
 from diagnosis.degradation.recent import Recent
@@ -27,6 +29,11 @@ class Panel:
     peers: Peers
     writer: int = -1
 
+    @cached_property
+    def blanks(self) -> Blanks:
+        """What makes zeros that cannot be into missing samples."""
+        return Blanks.of(self.definitions[: len(self.metrics)])
+
     def name(self, row: int) -> str:
         """The metric of a row as it was told, or the blend's name."""
         return self.metrics[row] if row < len(self.metrics) else self.definitions[row].id
@@ -38,7 +45,8 @@ class Smoothed:
 
     All arrays are (metrics, entities): `mean` and its usual `variance` on the common scale; `usual`
     the deviation that it is measured in now, `edge` the bound that follows; `run` the seconds for
-    which it has been out of bounds without a break. `tail`, (metrics, 1), is how many deviations
+    which it has been out of bounds without a break, `fresh` how many values were new meanwhile.
+    `tail`, (metrics, 1), is how many deviations
     the metric's foremost hosts have been away of late: noise with heavy tails shows itself there.
     """
 
@@ -47,6 +55,7 @@ class Smoothed:
     usual: FloatArray
     edge: FloatArray
     run: FloatArray
+    fresh: FloatArray
     tail: FloatArray
 
 

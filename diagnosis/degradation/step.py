@@ -21,6 +21,8 @@ _JUMP_LIMIT = np.float32(6.0)
 _YOUNG_REACH = np.float32(0.5)
 #: Slow affairs are looked after once in so many ticks.
 _TURNS = 4
+#: Turns move on by one tick after so many: some series are there only at every second or fourth.
+_TURNS_MOVE = 16
 #: Usual variances change slowly; they are renewed once in so many ticks.
 _VARIANCE_EVERY = 8
 #: Of who was there for a smaller share of the time less is known: the bound is further.
@@ -46,6 +48,11 @@ def bound(tests: int, chance: float, looks: int | None = None) -> float:
 def gain(step: float, constant: float) -> np.float32:
     """The weight of a new sample in an exponential mean of this time constant (seconds)."""
     return np.float32(1 - np.exp(-step / constant))
+
+
+def _number(state: Watch) -> int:
+    """The number of the tick by which things are done in turn."""
+    return state.ticks + state.ticks // _TURNS_MOVE
 
 
 @dataclass(frozen=True)
@@ -89,7 +96,7 @@ class Step:
         self, state: Watch, apart: FloatArray, missing: BoolArray | None, awake: FloatArray
     ) -> None:
         """What need not be done at every tick: one thing at a time, all of it in four."""
-        turn = state.ticks % _TURNS
+        turn = _number(state) % _TURNS
         long = np.float32(_TURNS * state.step) * (awake == 1)
         if turn % 2 == 0:
             self._measure(state, state.fast, awake)
@@ -121,6 +128,7 @@ class Step:
         if missing is not None:
             missing = np.isnan(apart)
             apart[missing] = 0.0
+        state.recent.note_distances(apart, missing)
         self._cut_spikes(state, apart)
         return apart, missing
 
@@ -204,7 +212,7 @@ class Step:
 
     def _measure(self, state: Watch, smooth: Smoothed, awake: FloatArray) -> None:
         """Renew the deviations and bounds of one of the two means; they take turns."""
-        if state.ticks % _VARIANCE_EVERY < 2:
+        if _number(state) % _VARIANCE_EVERY < 2:
             self._learn_variance(state, smooth, awake)
         spread = np.fmax(state.panel.peers.deviation(smooth.mean), state.scaling.least)
         np.maximum(smooth.variance, np.square(spread), out=smooth.usual)

@@ -1,6 +1,10 @@
-"""Which kind of evidence some bytes are, told by their content and never by their name."""
+"""Which kind of evidence some bytes are, told by their content.
+
+Names count only for our own files: what is called `placement.json` and is none is refused as such.
+"""
 
 import re
+from pathlib import PurePosixPath
 
 from diagnosis.core.evidence import Evidence
 from diagnosis.core.words import EvidenceKind
@@ -52,6 +56,7 @@ _BY_HEAD = (
     (EvidenceKind.PING_MATRIX, _PINGS),
     (EvidenceKind.FLIGHT_RECORDER, _FLIGHT_RECORDER_JSON),
 )
+_OUR_FILES = {"placement.json": EvidenceKind.PLACEMENT, "topology.json": EvidenceKind.TOPOLOGY}
 _TEXT_CONTROLS = frozenset(b"\t\n\r\x0b\x0c\x1b\x08\x07")
 
 
@@ -62,7 +67,10 @@ def kind_of(evidence: Evidence) -> EvidenceKind:
     if evidence.kind is not None:
         return evidence.kind
     with evidence.open() as stream:
-        return kind_of_head(stream.read(HEAD_BYTES))
+        found = kind_of_head(stream.read(HEAD_BYTES))
+    if found is EvidenceKind.LOG:
+        return _OUR_FILES.get(PurePosixPath(evidence.name).name, found)
+    return found
 
 
 def kind_of_head(head: bytes) -> EvidenceKind:

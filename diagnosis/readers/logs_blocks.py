@@ -9,14 +9,13 @@ original file.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from io import BytesIO
 from typing import BinaryIO
 
 import numpy as np
 
 from diagnosis.readers.line_ends import after_break, line_end, line_start, line_starts
 from diagnosis.readers.logs_colours import Uncoloured, coloured_lines, without_colours
-from diagnosis.readers.logs_decoding import Appender, open_text, widths_in
+from diagnosis.readers.logs_decoding import open_text, widths_in
 from diagnosis.readers.logs_feeds import Feeds
 from diagnosis.readers.logs_heads import NO_HEAD, Head, merged
 from diagnosis.readers.logs_json import head_in, is_json_log, unwrapped
@@ -177,9 +176,9 @@ class Block:
 
 def read_blocks(stream: BinaryIO, block_bytes: int = BLOCK_BYTES) -> Iterator[Block]:
     """The stream's lines in blocks. Any bytes are accepted; only the stream itself raises."""
-    encoding, mark, append = open_text(stream, block_bytes)
+    encoding, mark, chunks = open_text(stream, block_bytes)
     number, offset, json_lines = 1, mark, None
-    for text in _whole_lines(append, block_bytes):
+    for text in _whole_lines(chunks, block_bytes):
         if json_lines is None and text.strip():
             json_lines = is_json_log(text)
         widths = widths_in(text, encoding) if encoding else None
@@ -191,34 +190,23 @@ def read_blocks(stream: BinaryIO, block_bytes: int = BLOCK_BYTES) -> Iterator[Bl
         offset += int(widths.sum()) if widths is not None else len(text)
 
 
-def _whole_lines(append: Appender, block_bytes: int) -> Iterator[bytes]:
-    """The text cut at line ends; a line longer than a block is cut where it must be."""
-    rest = b""
-    while True:
-        buffer = BytesIO()
-        buffer.write(rest)
-        if not append(buffer):
-            break
-        text, rest = _cut(buffer, block_bytes)
-        if text:
-            yield text
-    if rest:
-        yield rest
-
-
-def _cut(buffer: BytesIO, block_bytes: int) -> tuple[bytes, bytes]:
-    """The whole lines that a buffer holds, and what follows them.
-
-    A buffer gives its bytes away uncopied where nobody else holds them.
-    """
-    whole = buffer.getvalue()
-    cut = whole.rfind(b"\n") + 1
-    if not cut and len(whole) > block_bytes:
-        cut = whole.rfind(b"\r", 0, -1) + 1 or len(whole)
-    rest = whole[cut:]
-    del whole
-    buffer.truncate(cut)
-    return buffer.getvalue(), rest
+def _whole_lines(chunks: Iterator[bytes], block_bytes: int) -> Iterator[bytes]:
+    """The chunks cut at line ends; a line longer than a block is cut where it must be."""
+    carry = b""
+    for chunk in chunks:
+        cut = chunk.rfind(b"\n") + 1
+        if not cut and len(carry) + len(chunk) > block_bytes:
+            carry += chunk
+            cut = carry.rfind(b"\r", 0, -1) + 1 or len(carry)
+            yield carry[:cut]
+            carry = carry[cut:]
+        elif cut:
+            yield b"".join((carry, memoryview(chunk)[:cut]))
+            carry = chunk[cut:]
+        else:
+            carry += chunk
+    if carry:
+        yield carry
 
 
 def _unwrapped(block: Block) -> Block:

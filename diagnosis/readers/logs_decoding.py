@@ -1,10 +1,8 @@
 """Encodings of logs: 8-bit text stays as it is; UTF-16 and UTF-32 become UTF-8 on the way."""
 
 import codecs
-from collections.abc import Callable, Iterator
-from functools import partial
-from io import BufferedIOBase, BytesIO
-from typing import BinaryIO, cast
+from collections.abc import Iterator
+from typing import BinaryIO
 
 import numpy as np
 
@@ -17,59 +15,17 @@ _MARKS = (
 )
 
 
-#: Appends the next text to a buffer; False at the end, when there is none.
-Appender = Callable[[BytesIO], bool]
+def open_text(stream: BinaryIO, chunk_bytes: int) -> tuple[str, int, Iterator[bytes]]:
+    """Encoding ("" for 8-bit text), length of the byte-order mark, and the text in chunks.
 
-
-def open_text(stream: BinaryIO, chunk_bytes: int) -> tuple[str, int, Appender]:
-    """Encoding ("" for 8-bit text), length of the byte-order mark, and what gives the text.
-
-    Wide encodings are given as UTF-8. What cannot be decoded is replaced, never raised.
+    Chunks of wide encodings are given as UTF-8. What cannot be decoded is replaced, never raised.
     """
     head = _read(stream, chunk_bytes)
-    more = chunk_bytes if len(head) == chunk_bytes else 0
     for mark, encoding in _MARKS:
         if head.startswith(mark):
-            rest = head[len(mark) :]
-            if not encoding:
-                return "", len(mark), _AsItIs(stream, rest, more)
-            texts = _recoded(_chunks(stream, rest, chunk_bytes), encoding)
-            return encoding, len(mark), partial(_append_next, texts)
-    return "", 0, _AsItIs(stream, head, more)
-
-
-def _append_next(texts: Iterator[bytes], buffer: BytesIO) -> bool:
-    return buffer.write(next(texts, b"")) > 0
-
-
-class _AsItIs:
-    """Appends a stream's bytes, each read right to where it stays.
-
-    `head` was read already and comes first, then up to `chunk_bytes` at once; 0 for no more.
-    """
-
-    def __init__(self, stream: BinaryIO, head: bytes, chunk_bytes: int) -> None:
-        self._stream = cast("BufferedIOBase", stream)
-        self._head = head
-        self._room = bytes(chunk_bytes)
-
-    def __call__(self, buffer: BytesIO) -> bool:
-        """Append the next bytes, also from streams that give less than asked for."""
-        if self._head:
-            buffer.write(self._head)
-            self._head = b""
-            return True
-        begin = end = buffer.tell()
-        buffer.write(self._room)
-        with buffer.getbuffer() as view:
-            while end < len(view):
-                with view[end:] as missing:
-                    given = self._stream.readinto(missing)
-                if not given:
-                    break
-                end += given
-        buffer.truncate(end)
-        return end > begin
+            chunks = _chunks(stream, head[len(mark) :], chunk_bytes)
+            return encoding, len(mark), _recoded(chunks, encoding) if encoding else chunks
+    return "", 0, _chunks(stream, head, chunk_bytes)
 
 
 def widths_in(data: bytes, encoding: str) -> "np.ndarray":

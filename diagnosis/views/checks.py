@@ -9,7 +9,7 @@ from typing import Any
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import Exists, OuterRef, QuerySet
-from django.http import HttpResponse, JsonResponse
+from django.http import HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
@@ -20,6 +20,7 @@ from diagnosis.services import check_runs, check_suites
 from incidents import selectors
 from incidents.exceptions import HostsInService, NotAllowed, RecordsError
 from incidents.roles import Capability
+from incidents.views.answers import status_of
 from incidents.views.paging import page_of
 from incidents.views.requests import PageRequest, actor_of
 
@@ -52,15 +53,20 @@ def _runs() -> QuerySet[CheckRun]:
 
 @require_safe
 def checks(request: PageRequest) -> HttpResponse:
+    return _list(request, request.GET)
+
+
+def _list(request: PageRequest, given: QueryDict, *, status: int = 200) -> HttpResponse:
+    """The list, with the form as it was given."""
     page = page_of(_runs().order_by("-id"), after=request.GET.get("after", ""), size=_PAGE)
     context = {
         "page": page,
         "suites": check_suites.all_newest(),
         "clusters": selectors.clusters(),
-        "hosts": request.GET.get("hosts", ""),
+        "given": given,
         "may_start": actor_of(request).may(Capability.OPERATE),
     }
-    return render(request, "diagnosis/checks.html", context)
+    return render(request, "diagnosis/checks.html", context, status=status)
 
 
 @require_POST
@@ -81,7 +87,7 @@ def start(request: PageRequest) -> HttpResponse:
         return _asked(request, error, given)
     except RecordsError as error:
         messages.error(request, str(error))
-        return redirect("diagnosis:checks")
+        return _list(request, request.POST, status=status_of(error))
     return redirect("diagnosis:check", pk=run.pk)
 
 

@@ -99,5 +99,5 @@ def download(request: PageRequest, pk: int) -> HttpResponseBase:
     return response
 
 
-def _number(text: str) -> int:
-    return int(text) if text.isdecimal() and 0 < len(text) < 13 and int(text) else 1
+def _number(text: str) -> int | None:
+    return int(text) if text.isdecimal() and 0 < len(text) < 13 and int(text) else None

@@ -11,12 +11,16 @@ NEAR = (5, 8)
 _AT_ONCE = 256 * 1024
 
 
-def lines_around(evidence: Evidence, line: int, reach: tuple[int, int] = NEAR) -> Excerpt:
-    """Some lines of a file; a note in place of them where its bytes are gone."""
+def lines_around(evidence: Evidence, line: int | None, reach: tuple[int, int] = NEAR) -> Excerpt:
+    """Some lines of a file; a note in place of them where its bytes are gone.
+
+    Without a line they are the first ones, and none is marked.
+    """
     before, after = reach
     try:
         with open_content(evidence) as stream:
-            return excerpt(stream, line=line, before=before, after=after)
+            marked = line is not None
+            return excerpt(stream, line=line or 1, before=before, after=after, mark=marked)
     except BlobMissing as error:
         return Excerpt(note=str(error))
 

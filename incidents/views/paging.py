@@ -37,6 +37,28 @@ def page_of(rows: QuerySet[Row], *, after: str, size: int) -> Page[Row]:
     return Page(found, _encode(found[-1], order) if more else "", is_first=key is None)
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a page stands: its rows are `first` to `last`; `previous` is empty for the start."""
+
+    first: int
+    last: int
+    previous: str
+
+
+def place_of(rows: QuerySet[Row], page: Page[Row], *, size: int) -> Place:
+    """The page's place in the whole list, by what stands before its first row."""
+    if page.is_first or not page.rows:
+        return Place(1, len(page.rows), "")
+    order = [str(field) for field in rows.query.order_by]
+    back = [field[1:] if field.startswith("-") else f"-{field}" for field in order]
+    key = [getattr(page.rows[0], field.lstrip("-")) for field in order]
+    before = rows.filter(_beyond(back, key)).order_by(*back)
+    ahead = before.count()
+    previous = _encode(before[size], order) if ahead > size else ""
+    return Place(ahead + 1, ahead + len(page.rows), previous)
+
+
 def _beyond(order: Sequence[str], key: Sequence[Any]) -> Q:
     """Rows after `key`: later in the first field, or equal there and later in the next, …"""
     condition, equal = Q(), Q()

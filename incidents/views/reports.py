@@ -114,6 +114,7 @@ def tiles_of(report: Report) -> Sequence[Tile]:
     now, before = report.total, report.before
     one, two = now.figures, before.figures
     found = one.precision
+    decided = f"in {found.decided:,} decided incident{'' if found.decided == 1 else 's'}"
     return [
         Tile("Lost to diagnosis", "lost", one.diagnosis_s, "span",
              change(one.diagnosis_s, two.diagnosis_s), note="median an incident"),
@@ -121,7 +122,7 @@ def tiles_of(report: Report) -> Sequence[Tile]:
              change(one.located, two.located), falling_is_good=False,
              note=f"of {one.incidents:,} incidents"),
         Tile("First suspect right", "top", one.top1, "share", change(one.top1, two.top1),
-             falling_is_good=False, note=f"in {found.decided:,} decided incidents"),
+             falling_is_good=False, note=decided),
         Tile("Restarts", "restarts", now.restarts, "count", change(now.restarts, before.restarts)),
         Tile("Accumulated degradation", "degradation", now.degradation, "share",
              change(now.degradation, before.degradation), note="of the time of watched jobs"),

@@ -140,6 +140,16 @@ document.addEventListener("held", (event) => {
   news.hidden = words.length === 0;
 });
 
+/* Enter on a number leads to its incident; what is typed on the way there only filters. */
+document.getElementById("search")?.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || !/^\s*(inc-|#)\d+\s*$/i.test(event.target.value)) return;
+  event.preventDefault();
+  const there = new URLSearchParams(location.search);
+  there.set("q", event.target.value.trim());
+  there.set("go", "1");
+  location.assign(`${location.pathname}?${there}`);
+});
+
 /* Filters that say nothing stay out of the address; what is on is shown. */
 document.body.addEventListener("htmx:configRequest", (event) => {
   if (event.target.id !== "filters") return;

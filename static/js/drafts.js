@@ -40,8 +40,7 @@ function tell(field, at) {
   const line = document.createElement("p");
   line.className = "restored small muted";
   line.dataset.restored = field.id;
-  const time = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
-  line.textContent = `Not sent yet, from ${time.format(at)}. `;
+  line.textContent = `Not sent yet, from ${times.clock(at)}. `;
   const discard = document.createElement("button");
   discard.type = "button";
   discard.className = "btn quiet tight";

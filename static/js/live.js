@@ -80,6 +80,19 @@ function bringBack(target, order, wanted, added) {
   }
 }
 
+/** What moved up from the next page, below all that is read: it is not news. */
+function moveUp(target, order, wanted, added) {
+  const last = target.lastElementChild;
+  for (const id of order.slice(order.indexOf(last?.id) + 1)) {
+    const child = wanted.get(id);
+    if (!child) continue;
+    remember(child);
+    target.append(child);
+    wanted.delete(id);
+    added.push(child);
+  }
+}
+
 /** As `merge`, but moves nothing that is read. */
 function hold(target, fresh) {
   const added = [];
@@ -95,6 +108,7 @@ function hold(target, fresh) {
   }
   leaving.forEach(takeAway); // last: the focus goes to a row that stays
   bringBack(target, order, wanted, added);
+  if (mode === "own") moveUp(target, order, wanted, added);
   const left = target.querySelectorAll(":scope > .gone").length;
   document.dispatchEvent(new CustomEvent("held", { detail: { arrived: wanted.size, left } }));
   return added;

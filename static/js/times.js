@@ -102,6 +102,8 @@ function showZone(button) {
 globalThis.times = {
   /** Milliseconds since 1970 as a wall clock shows it in the zone of the page's times. */
   wall: (milliseconds) => shown.wall.format(milliseconds),
+  /** The same as the page's own times: with its day where that is not today. */
+  clock: (milliseconds) => text(milliseconds, "clock"),
 };
 
 showAll(document);

@@ -111,6 +111,7 @@ async function ask() {
     if (said.errors) {
       mark([]);
       table.hidden = true;
+      examples.replaceChildren(element("li", "Not tried: the pattern cannot be used yet.", "quiet"));
       summary.textContent = "The pattern cannot be tried yet.";
       return;
     }

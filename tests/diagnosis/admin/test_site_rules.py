@@ -101,6 +101,13 @@ def test_a_window_that_ends_before_it_begins_is_refused(taxonomist):
     assert not MaintenanceWindow.objects.exists()
 
 
+def test_a_year_half_typed_is_refused_in_its_field(taxonomist):
+    page = add(
+        taxonomist, "maintenancewindow", **window(ClusterFactory(), starts_at="0001-01-01T00:00")
+    )
+    assert "after the year 2000" in str(page.context["adminform"].form.errors["starts_at"])
+
+
 @pytest.mark.parametrize("kind", ["signatureoverride", "ignorerule", "maintenancewindow"])
 @pytest.mark.parametrize("role", [Role.OPERATOR, Role.RESPONDER, Role.VIEWER])
 def test_nobody_else_adds_site_rules(client, kind: str, role: Role):

@@ -64,9 +64,12 @@ def test_a_cancelled_check_counts_no_command_that_did_not_run(operator: Client):
 
 def test_a_host_that_is_not_registered_is_named_and_nothing_starts(operator: Client):
     four_hosts("default")
+    ClusterFactory(name="a-first")
     form = {"hosts": "a, nobody", "suite": "cpu", "cluster": "default"}
-    page = operator.post("/checks/start", form, follow=True).content.decode()
+    page = operator.post("/checks/start", form).content.decode()
     assert "Not registered in cluster default: nobody." in page
+    assert "<option selected>default</option>" in page
+    assert "a, nobody</textarea>" in page
     assert not CheckRun.objects.exists()
 
 

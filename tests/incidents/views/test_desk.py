@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from incidents.choices import DecisionKind, Source
+from incidents.choices import DecisionKind, Resolution, Source
 from incidents.models import Execution, Incident, User
 from incidents.roles import Actor
 from incidents.services import incidents as services
@@ -323,3 +323,61 @@ def test_an_incident_of_the_demo_comes_with_a_guide(viewer: Client) -> None:
     page = viewer.get(f"/incidents/{run.incident.pk}").content.decode()
 
     assert "Guide to this demo incident" in page
+
+
+def over(**given) -> Incident:
+    return IncidentFactory(
+        status="resolved", resolution="other", resolved_at=timezone.now(), **given
+    )
+
+
+@pytest.mark.parametrize("words", ["INC-{}", "#{}"])
+def test_enter_on_a_reference_leads_to_the_incident_whatever_its_state(words, responder: Client):
+    incident = over()
+    answer = responder.get("/", {"q": words.format(incident.pk), "go": "1"})
+    assert answer["Location"] == f"/incidents/{incident.pk}"
+
+
+@pytest.mark.parametrize("words", ["llama", "INC-999999", "7"])
+def test_enter_on_anything_else_searches(words: str, responder: Client):
+    answer = responder.get("/", {"q": words, "kind": "hang", "go": "1"})
+    assert answer["Location"] == f"/?q={words}&kind=hang"
+
+
+def test_a_search_without_an_open_match_tells_of_the_closed_ones(responder: Client):
+    index(over(title="curlew"))
+    page = responder.get("/?q=curlew").content.decode()
+    assert '<a href="?q=curlew&amp;status=all">1 closed or snoozed incident</a> matches' in page
+    assert "closed or snoozed incident<" not in responder.get("/?q=heron").content.decode()
+
+
+@pytest.fixture
+def pages_of_two(monkeypatch) -> None:
+    monkeypatch.setattr("incidents.views.desk.PAGE_SIZE", 2)
+
+
+def test_one_goes_back_a_page_and_sees_where_one_is(pages_of_two, responder: Client):
+    names = [IncidentFactory(title=f"{letter}").title for letter in "abcdefg"]
+    place, seen = "", []
+    while True:
+        response = responder.get(f"/{place}")
+        seen += titles(response)
+        if not response.context["page"].next:
+            break
+        place = response.context["next_query"]
+    assert seen == names
+    assert "7–7 of 7" in response.content.decode()
+    back = []
+    for _ in range(3):
+        response = responder.get("/" + response.context["previous_query"])
+        back.append(titles(response))
+    assert back == [["e", "f"], ["c", "d"], ["a", "b"]]
+
+
+def test_a_page_of_which_all_was_resolved_shows_the_first(pages_of_two, responder: Client):
+    found = [IncidentFactory(title=letter) for letter in "abc"]
+    there = responder.get("/").context["next_query"]
+    services.resolve(actor=actor(), incident=found[2], resolution=Resolution.OTHER)
+    response = responder.get(f"/{there}")
+    assert titles(response) == ["a", "b"]
+    assert "No incident fits" not in response.content.decode()

@@ -126,12 +126,13 @@ def test_content_is_shown_as_text(responder: Client, incident: Incident):
 
 
 @pytest.mark.parametrize("line", ["", "x", "-1", "0", "99999999999999999999"])
-def test_a_line_number_that_is_none_shows_the_beginning(
+def test_a_line_number_that_is_none_shows_the_beginning_and_marks_nothing(
     line: str, responder: Client, incident: Incident
 ):
     evidence = stored(incident, b"first\n")
-    response = responder.get(f"/evidence/{evidence.pk}/excerpt", {"line": line})
-    assert "first" in response.content.decode()
+    page = responder.get(f"/evidence/{evidence.pk}/excerpt", {"line": line}).content.decode()
+    assert "first" in page
+    assert "<mark>" not in page
 
 
 def test_binary_content_is_offered_for_download(responder: Client, incident: Incident):
