@@ -6,7 +6,7 @@ from django.test import Client
 from diagnosis.models import CheckRun, OfflineDiagnosis
 from diagnosis.services import check_runs
 from incidents.choices import Role
-from incidents.models import Host
+from incidents.models import Host, Incident
 from tests.diagnosis.services.test_checks import NAMES, OPERATOR, odd, played, started
 from tests.factories import (
     AttemptFactory,
@@ -85,6 +85,14 @@ def test_the_page_says_who_is_held_why_and_what_changed_since_the_last_check(ope
     assert text.count("<strong>changed</strong>") == 1
     assert "last time 6.1" in text
     assert text.index(">node-3<") < text.index(">node-0<")
+
+
+def test_a_host_that_a_check_holds_waits_for_no_decision_to_isolate_it(operator: Client):
+    played(started(), odd("node-3", "memory", "reading memory_gbps 3\ndone\n"))
+    incident = Incident.objects.get()
+    for address in ("/", f"/incidents/{incident.pk}"):
+        page = operator.get(address, follow=True).content.decode()
+        assert ("held by the check" in page, "needs a decision" in page) == (True, False)
 
 
 def test_a_host_that_no_runner_asked_for_says_what_to_do(operator: Client):
