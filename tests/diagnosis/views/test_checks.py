@@ -8,7 +8,14 @@ from diagnosis.services import check_runs
 from incidents.choices import Role
 from incidents.models import Host
 from tests.diagnosis.services.test_checks import NAMES, OPERATOR, odd, played, started
-from tests.factories import ClusterFactory, HostFactory, IncidentFactory, UserFactory
+from tests.factories import (
+    AttemptFactory,
+    ClusterFactory,
+    HostFactory,
+    IncidentFactory,
+    RankPlacementFactory,
+    UserFactory,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -34,6 +41,25 @@ def test_an_operator_starts_a_check_from_the_list(operator: Client):
     run = CheckRun.objects.get()
     assert answer.headers["Location"] == f"/checks/{run.pk}"
     assert run.hosts.count() == 3
+
+
+def test_hosts_that_run_a_job_are_asked_about_before_a_check(operator: Client):
+    four_hosts("default")
+    RankPlacementFactory(host=Host.objects.get(name="a"), attempt=AttemptFactory())
+    form = {"hosts": "a, b", "suite": "cpu", "cluster": "default"}
+    asked = operator.post("/checks/start", form)
+    page = asked.content.decode()
+    assert (asked.status_code, CheckRun.objects.count()) == (409, 0)
+    assert "Check hosts that run a job?" in page
+    assert 'action="/checks/start"' in page
+    operator.post("/checks/start", {**form, **CONFIRMED})
+    assert CheckRun.objects.get().hosts.count() == 2
+
+
+def test_a_cancelled_check_counts_no_command_that_did_not_run(operator: Client):
+    run = check_runs.cancel(actor=OPERATOR, run=started())
+    rows = operator.get(f"/checks/{run.pk}").context["rows"]
+    assert {one.done for one in rows} == {0}
 
 
 def test_a_host_that_is_not_registered_is_named_and_nothing_starts(operator: Client):
