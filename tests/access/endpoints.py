@@ -52,7 +52,7 @@ NOW = "2026-11-30T06:20:07Z"
 PROGRESS = {"time": NOW, "reports": [{"rank": 0, "step": 1}]}
 EVENT = {"event_action": "trigger", "payload": {"summary": "s"}}
 PLACES = {"hosts": [{"name": "n", "pod": "p", "tor": ["t"]}], "cluster": "{cluster}"}
-CHECK = {"suite": "cpu", "hosts": ["n"], "cluster": "{cluster}"}
+CHECK = {"suite": "cpu", "hosts": ["n"], "cluster": "{cluster}", "confirm": True}
 RUNNER = {"host": "n", "cluster": "{cluster}"}
 OFFLINE = {"hosts": ["n", "m"], "cluster": "{cluster}", "confirm": True}
 BATCH = {"step": "acknowledge", "incidents": ["{second}"]}
@@ -110,7 +110,7 @@ ENDPOINTS = [
     Cell("GET", "check-runs", READ, ABSENT),
     Cell("POST", "check-runs", OPERATE, OUTSIDE, CHECK),
     Cell("GET", "check-runs/{check_run}", READ, HIDDEN),
-    Cell("POST", "check-runs/{check_run}/repeat", OPERATE, HIDDEN, {}),
+    Cell("POST", "check-runs/{check_run}/repeat", OPERATE, HIDDEN, {"confirm": True}),
     Cell("POST", "check-runs/{check_run}/cancel", OPERATE, HIDDEN, {}),
     Cell("GET", "check-runners", READ, ABSENT),
     Cell("POST", "check-runners", REGISTER, OUTSIDE, RUNNER),

@@ -12,7 +12,7 @@ from tests.access.endpoints import (
     Cell,
 )
 
-CHECK = {"suite": "cpu", "hosts": "n", "cluster": "{cluster}"}
+CHECK = {"suite": "cpu", "hosts": "n", "cluster": "{cluster}", "confirm": "yes"}
 OFFLINE = {"hosts": "n m", "cluster": "{cluster}", "confirm": "yes"}
 ANSWER = {"round": "1", "group-0": "passed"}
 
@@ -83,7 +83,7 @@ PAGES = [
     Cell("GET", "checks/{check_run}", READ, HIDDEN),
     Cell("GET", "checks/{check_run}.csv", READ, HIDDEN),
     Cell("GET", "checks/{check_run}.json", READ, HIDDEN),
-    Cell("POST", "checks/{check_run}/repeat", OPERATE, HIDDEN, {}),
+    Cell("POST", "checks/{check_run}/repeat", OPERATE, HIDDEN, {"confirm": "yes"}),
     Cell("POST", "checks/{check_run}/cancel", OPERATE, HIDDEN, {}),
     Cell("GET", "offline", READ, ABSENT),
     Cell("POST", "offline/start", OPERATE, HIDDEN, OFFLINE),

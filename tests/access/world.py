@@ -144,7 +144,7 @@ def everything_in(name: str) -> Names:
 def checked(cluster: str, host: str) -> CheckRun:
     """A check that its runner has begun with."""
     runner = check_tasks.register(actor=actor(), name=host, cluster=cluster)
-    run = check_runs.start(actor=actor(), suite="cpu", names=[host], cluster=cluster)
+    run = check_runs.start(actor=actor(), suite="cpu", names=[host], cluster=cluster, confirm=True)
     check_tasks.claim(actor=actor(), runner=runner)
     return run
 
