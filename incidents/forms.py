@@ -4,6 +4,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from django import forms
+from django.http import QueryDict
 from django.utils import timezone
 
 from incidents import selectors
@@ -189,6 +190,15 @@ class ReportForm(forms.Form):
     fault = forms.CharField(max_length=100, required=False)
     since = forms.DateField(required=False)
     until = forms.DateField(required=False, help_text="The last day, included.")
+
+    @classmethod
+    def of(cls, query: QueryDict) -> "ReportForm":
+        """The form of an address; `from` and `to`, as the page calls them, name the days too."""
+        given = query.copy()
+        for name, label in (("since", "from"), ("until", "to")):
+            if label in given and name not in given:
+                given[name] = str(given[label])
+        return cls(given)
 
     def clean(self) -> dict[str, Any]:
         """Refuses a period that ends before it begins, or is longer than two years."""

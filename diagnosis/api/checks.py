@@ -88,6 +88,17 @@ class NewRunSerializer(serializers.Serializer[Any]):
     suite = serializers.CharField(max_length=100)
     hosts = serializers.ListField(child=HostNameField(), allow_empty=False, max_length=5000)
     cluster = serializers.CharField(max_length=100, required=False, allow_blank=True)
+    confirm = serializers.BooleanField(
+        required=False, default=False, help_text="Go on with hosts on which a job runs."
+    )
+
+
+class RepeatSerializer(serializers.Serializer[Any]):
+    """The same hosts again."""
+
+    confirm = serializers.BooleanField(
+        required=False, default=False, help_text="Go on with hosts on which a job runs."
+    )
 
 
 class NewRunnerSerializer(serializers.Serializer[Any]):
@@ -200,11 +211,12 @@ class CheckRunViewSet(RecordViewSet):
         run = check_runs.start(actor=self.actor, names=given.pop("hosts"), **given)
         return Response(self.shown(record_of(self.get_queryset(), run.pk)), status=201)
 
-    @takes(None, gives={201: CheckRunSerializer})
+    @takes(RepeatSerializer, gives={201: CheckRunSerializer})
     @idempotent()
     def repeat(self, request: Request, pk: int) -> Response:
         """Check the same hosts again, by the suite's newest version."""
-        run = check_runs.repeat(actor=self.actor, run=record_of(self.get_queryset(), pk))
+        given = self.given(RepeatSerializer)
+        run = check_runs.repeat(actor=self.actor, run=record_of(self.get_queryset(), pk), **given)
         return Response(self.shown(record_of(self.get_queryset(), run.pk)), status=201)
 
     @takes(None, gives={200: CheckRunSerializer})

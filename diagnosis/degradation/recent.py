@@ -35,7 +35,9 @@ class Recent:
 
     def note_changes(self, time: float) -> None:
         """Date the values that are new at `time`, in seconds since the start of the state."""
-        np.copyto(self.changed, np.float32(time), where=self.moved)
+        dated = self.moved.astype(np.float32)
+        dated *= np.float32(time)
+        np.maximum(self.changed, dated, out=self.changed)
 
     def note_distances(self, apart: FloatArray, missing: BoolArray | None) -> None:
         """Keep the distances to the peers, (metrics, entities), of values that are new.
@@ -48,7 +50,7 @@ class Recent:
         else:
             self.due = self.moved | (self.due & missing)
             fresh &= ~missing
-        np.copyto(self.away, apart, where=fresh)
+        self.away = np.where(fresh, apart, self.away)
 
     def calmed(self, now: FloatArray, bursty: BoolArray) -> FloatArray:
         """The middle of the last three samples, so that a lone spike never counts.

@@ -13,7 +13,7 @@ from django.utils import timezone
 from diagnosis.checks.suite import Phase, Suite
 from diagnosis.checks.verdict import BatchVerdict, Status
 from diagnosis.models import CheckedHost, CheckRun, RunState, TaskState
-from diagnosis.services import check_suites, check_tasks, check_verdicts
+from diagnosis.services import busy_hosts, check_suites, check_tasks, check_verdicts
 from incidents.choices import HostState
 from incidents.exceptions import InvalidInput, TransitionRefused
 from incidents.roles import Actor, Capability
@@ -36,11 +36,13 @@ def start(
     names: Sequence[str],
     cluster: str = "",
     again_of: CheckRun | None = None,
+    confirm: bool = False,
 ) -> CheckRun:
     """Starts a check; the hosts count as being checked until it is over.
 
-    Raises `TransitionRefused` where one of them is in another run, and `InvalidInput` for hosts
-    that are not registered in the cluster.
+    Raises `TransitionRefused` where one of them is in another run, `InvalidInput` for hosts that
+    are not registered in the cluster, and `HostsInService` where a job runs on one of them, which
+    takes a second word (`confirm`).
     """
     actor.require(Capability.OPERATE)
     version = check_suites.newest(suite)
@@ -52,6 +54,7 @@ def start(
     if busy.exists():
         taken = ", ".join(str(one.host) for one in busy.select_related("host")[:5])
         raise TransitionRefused(f"Already being checked: {taken}.")
+    with_job = busy_hosts.require_idle(found.values(), confirmed=confirm)
     limit = max(version.suite.budget_s * 3, settings.CHECK_DEADLINE_SECONDS)
     run = CheckRun.objects.create(
         suite=version,
@@ -68,17 +71,23 @@ def start(
     record(
         actor=actor,
         verb="check.started",
-        text=f"{version} on {len(found)} hosts",
-        data={"run": run.pk, "suite": version.code, "hosts": sorted(found)},
+        text=f"{version} on {len(found)} hosts"
+        + (f", {len(with_job)} of them with a job, which was confirmed" if with_job else ""),
+        data={
+            "run": run.pk,
+            "suite": version.code,
+            "hosts": sorted(found),
+            "with_job": list(with_job),
+        },
     )
     _open_next_phase(run)
     return run
 
 
-def repeat(*, actor: Actor, run: CheckRun) -> CheckRun:
+def repeat(*, actor: Actor, run: CheckRun, confirm: bool = False) -> CheckRun:
     """The same check again, with the suite's newest version."""
     names = [one.host.name for one in run.hosts.select_related("host")]
-    return start(actor=actor, suite=run.suite.code, names=names, again_of=run)
+    return start(actor=actor, suite=run.suite.code, names=names, again_of=run, confirm=confirm)
 
 
 @transaction.atomic

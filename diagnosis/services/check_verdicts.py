@@ -14,6 +14,7 @@ from diagnosis.models import CheckedHost, CheckRun, RunState, TaskState
 from diagnosis.services.own_answers import store_answer
 from incidents.choices import HostState, IncidentKind, Severity
 from incidents.models import Incident
+from incidents.models.incident import HOLD_KEY
 from incidents.roles import Actor
 from incidents.services.events import record
 from incidents.services.hosts import PASSED_CHECK, set_state
@@ -118,7 +119,7 @@ def _hold(run: CheckRun, one: CheckedHost, verdict: HostVerdict) -> None:
         title=f"{one.host} held before delivery: {run.suite.suite.item(first.item).title}",
         kind=IncidentKind.CHECK,
         severity=Severity.MEDIUM,
-        dedup_key=f"check:{one.host.cluster_id}:{one.host.normalised_name}",
+        dedup_key=f"{HOLD_KEY}{one.host.cluster_id}:{one.host.normalised_name}",
         hosts=[one.host.name],
         cluster=run.cluster.name,
     )

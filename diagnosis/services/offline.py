@@ -11,7 +11,7 @@ from django.utils import timezone
 from diagnosis.checks.group_test import GroupResult
 from diagnosis.models import OfflineDiagnosis, RunState
 from diagnosis.offline.history import Answered, BadAnswer
-from diagnosis.services import check_tasks, offline_hosts, offline_tasks
+from diagnosis.services import busy_hosts, check_tasks, offline_tasks
 from diagnosis.services.offline_plan import PLANNER, layout_of, plan, round_of
 from incidents.exceptions import InvalidInput, TransitionRefused
 from incidents.models import Host, Incident
@@ -46,7 +46,7 @@ def start(
     found = topology.known_hosts(place, names)
     if not found:
         raise InvalidInput("Name at least one host.", field="hosts")
-    busy = offline_hosts.require_free(found.values(), confirmed=confirm)
+    busy = busy_hosts.require_free(found.values(), confirmed=confirm)
     diagnosis = OfflineDiagnosis.objects.create(
         cluster=place,
         incident=incident,

@@ -11,12 +11,14 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from diagnosis.models import CheckedHost, CheckRun, TaskState
+from diagnosis.checks.output import Ending
+from diagnosis.models import CheckedHost, CheckRun, RunState, TaskState
 from diagnosis.services import check_runs, check_suites
 from incidents import selectors
-from incidents.exceptions import NotAllowed, RecordsError
+from incidents.exceptions import HostsInService, NotAllowed, RecordsError
 from incidents.roles import Capability
 from incidents.views.answers import status_of
 from incidents.views.paging import page_of
@@ -76,13 +78,30 @@ def start(request: PageRequest) -> HttpResponse:
             suite=request.POST.get("suite", ""),
             names=names,
             cluster=request.POST.get("cluster", ""),
+            confirm=request.POST.get("confirm") == "yes",
         )
     except NotAllowed as error:
         raise PermissionDenied(str(error)) from error
+    except HostsInService as error:
+        given = {name: request.POST.get(name, "") for name in ("hosts", "suite", "cluster")}
+        return _asked(request, error, given)
     except RecordsError as error:
         messages.error(request, str(error))
         return _list(request, request.POST, status=status_of(error))
     return redirect("diagnosis:check", pk=run.pk)
+
+
+def _asked(request: PageRequest, error: HostsInService, given: Mapping[str, str]) -> HttpResponse:
+    """The second question before a check runs on hosts that a job uses."""
+    context = {
+        "title": "Check hosts that run a job?",
+        "question": str(error),
+        "given": given,
+        "action": request.path,
+        "back": reverse("diagnosis:checks"),
+        "go_on": "Check all the same",
+    }
+    return render(request, "diagnosis/confirm_hosts.html", context, status=409)
 
 
 @require_safe
@@ -105,7 +124,10 @@ def check(request: PageRequest, pk: int) -> HttpResponse:
 def _rows(run: CheckRun) -> Iterator[HostRow]:
     before = _earlier(run)
     tasks = Counter(run.tasks.values_list("host_id"))
-    done = Counter(run.tasks.filter(state=TaskState.DONE).values_list("host_id"))
+    ran = run.tasks.filter(state=TaskState.DONE)
+    if run.state == RunState.CANCELLED:
+        ran = ran.exclude(ending=Ending.LOST)
+    done = Counter(ran.values_list("host_id"))
     hosts = run.hosts.select_related("host__runner", "incident")
     for one in sorted(hosts, key=_trouble_first):
         last = before.get(one.host_id)
@@ -145,9 +167,12 @@ def _earlier(run: CheckRun) -> dict[int, CheckedHost]:
 def repeat(request: PageRequest, pk: int) -> HttpResponse:
     run = get_object_or_404(_runs(), pk=pk)
     try:
-        again = check_runs.repeat(actor=actor_of(request), run=run)
+        confirm = request.POST.get("confirm") == "yes"
+        again = check_runs.repeat(actor=actor_of(request), run=run, confirm=confirm)
     except NotAllowed as error:
         raise PermissionDenied(str(error)) from error
+    except HostsInService as error:
+        return _asked(request, error, {})
     except RecordsError as error:
         messages.error(request, str(error))
         return redirect("diagnosis:check", pk=pk)

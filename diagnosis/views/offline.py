@@ -9,6 +9,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from diagnosis.models import OfflineDiagnosis, TaskState
@@ -76,8 +77,16 @@ def start(request: PageRequest) -> HttpResponse:
         raise PermissionDenied(str(error)) from error
     except HostsInService as error:
         given = {name: request.POST[name] for name in _GIVEN if request.POST.get(name)}
-        context = {"question": str(error), "incident": incident, "given": given}
-        return render(request, "diagnosis/confirm_offline.html", context, status=409)
+        back = reverse("diagnosis:offline-list")
+        context = {
+            "title": "Test hosts in service?",
+            "question": str(error),
+            "given": given,
+            "action": request.path,
+            "back": f"{back}?incident={incident.pk}" if incident else back,
+            "go_on": "Plan all the same",
+        }
+        return render(request, "diagnosis/confirm_hosts.html", context, status=409)
     except RecordsError as error:
         messages.error(request, str(error))
         return redirect("diagnosis:offline-list")

@@ -15,7 +15,7 @@ from incidents import models, selectors
 from incidents.admin.base import Recorded, actor_of
 from incidents.choices import Role
 from incidents.exceptions import RecordsError
-from incidents.roles import Actor, Capability
+from incidents.roles import CAPABILITIES, Actor, Capability
 from incidents.services import people, tokens
 
 admin.site.unregister(Group)
@@ -74,6 +74,18 @@ class TokenForm(forms.ModelForm["models.ApiToken"]):
             return sorted(tokens.grantable(actor=self.actor, scopes=self.cleaned_data["scopes"]))
         except RecordsError as error:
             raise forms.ValidationError(str(error)) from error
+
+    def clean(self) -> dict[str, Any] | None:
+        """Refuses scopes that the owner's role does not have: the token could not use them."""
+        given = super().clean()
+        owner, scopes = self.cleaned_data.get("owner"), self.cleaned_data.get("scopes", ())
+        if owner is not None:
+            beyond = sorted(set(scopes) - CAPABILITIES[Role(owner.role)])
+            if beyond:
+                role = owner.get_role_display().lower()
+                told = f"{owner}, {role}, may not: {', '.join(beyond)}. Leave them out."
+                self.add_error("scopes", told)
+        return given
 
     def clean_clusters(self) -> list[str]:
         return _names(self.cleaned_data["clusters"])

@@ -21,6 +21,9 @@ from incidents.models.managers import ReachedManager
 from incidents.models.topology import Cluster, Host
 from incidents.roles import Capability
 
+#: How the dedup key of a host that a delivery check holds begins.
+HOLD_KEY = "check:"
+
 
 class Incident(models.Model):
     """Something that went wrong with a job or hosts.
@@ -166,6 +169,11 @@ class Incident(models.Model):
     def burns(self) -> bool:
         """Whether GPUs stand idle for it at this moment."""
         return self.gpu_count > 0 and self.idle_until is None
+
+    @property
+    def is_hold(self) -> bool:
+        """Whether a delivery check opened it, which holds its host back by itself."""
+        return self.kind == IncidentKind.CHECK and self.dedup_key.startswith(HOLD_KEY)
 
     @property
     def loss_is_unknown(self) -> bool:

@@ -20,7 +20,7 @@ from django.db.models import (
 )
 from django.utils import timezone
 
-from incidents.choices import OPEN_STATUSES, Action, DiagnosisState, Severity
+from incidents.choices import OPEN_STATUSES, Action, DiagnosisState, IncidentKind, Severity
 from incidents.models import (
     Decision,
     Diagnosis,
@@ -32,6 +32,7 @@ from incidents.models import (
     Suspect,
     User,
 )
+from incidents.models.incident import HOLD_KEY
 from incidents.selectors.records import incidents
 
 if TYPE_CHECKING:
@@ -71,15 +72,18 @@ else:
 def with_answer(incidents: QuerySet[Incident]) -> QuerySet[AnsweredIncident]:
     """Adds `answer_id`, the newest finished run, and `undecided`, whether it waits for someone.
 
-    What is resolved waits for nobody.
+    What is resolved waits for nobody, nor does the isolation that a delivery check carried out.
     """
     runs = Diagnosis.objects.filter(incident=OuterRef("pk"), state=DiagnosisState.DONE)
     waiting = Recommendation.objects.filter(diagnosis=OuterRef("answer_id")).exclude(
         Q(action=Action.NONE) | Q(decisions__standing=True)
     )
+    is_hold = Q(kind=IncidentKind.CHECK, dedup_key__startswith=HOLD_KEY)
+    beside_hold = waiting.exclude(action=Action.ISOLATE_HOST)
+    waits = ~is_hold & Q(Exists(waiting)) | is_hold & Q(Exists(beside_hold))
     return incidents.annotate(
         answer_id=Subquery(runs.order_by("-number").values("pk")[:1])
-    ).annotate(undecided=Q(status__in=OPEN_STATUSES) & Q(Exists(waiting)))
+    ).annotate(undecided=Q(status__in=OPEN_STATUSES) & waits)
 
 
 def recommendations_of(runs: Collection[int]) -> QuerySet[Recommendation]:

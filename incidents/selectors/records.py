@@ -24,6 +24,7 @@ from incidents.models import (
     Event,
     Evidence,
     Execution,
+    FaultRecord,
     Finding,
     Host,
     Incident,
@@ -248,8 +249,11 @@ def hosts() -> QuerySet[Host]:
 
 
 def incidents_of_host(host: Host) -> QuerySet[Incident]:
-    """The incidents that name a host, newest first."""
-    return incidents().filter(hosts=host)
+    """The incidents that name a host or whose answer tells of a fault on it, newest first."""
+    named = Incident.hosts.through.objects.filter(host=host).values("incident_id")
+    records = FaultRecord.objects.filter(host=host, incident__merged_into__isnull=True)
+    told = records.order_by().values("incident_id")
+    return incidents().filter(pk__in=named.union(told))
 
 
 def tokens() -> QuerySet[ApiToken]:

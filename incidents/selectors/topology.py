@@ -9,6 +9,8 @@ from django.db.models.functions import Coalesce
 from incidents.choices import OPEN_STATUSES, HostState, JobState
 from incidents.models import Cluster, Host, Incident, Job
 
+_SERVES = (HostState.IN_SERVICE, HostState.SUSPECT)
+
 
 class PlacedHost(NamedTuple):
     """A host of the map."""
@@ -21,13 +23,17 @@ class PlacedHost(NamedTuple):
 
 
 def clusters_with_counts() -> QuerySet[Cluster]:
-    """Every cluster with how many hosts it has, how many are out of service, open incidents."""
+    """Every cluster with its hosts, how many are out of service or suspect, and open incidents.
+
+    A suspect is still in service: it may run a job.
+    """
     here = {"cluster": OuterRef("pk")}
     incidents = Incident.objects.filter(status__in=OPEN_STATUSES, **here)
     running = Job.objects.filter(state=JobState.RUNNING, **here)
     return Cluster.objects.annotate(
         host_count=Count("hosts"),
-        out_count=Count("hosts", filter=~Q(hosts__state=HostState.IN_SERVICE)),
+        out_count=Count("hosts", filter=~Q(hosts__state__in=_SERVES)),
+        suspect_count=Count("hosts", filter=Q(hosts__state=HostState.SUSPECT)),
         open_count=_count(incidents),
         running_count=_count(running),
     ).order_by("name")

@@ -26,7 +26,8 @@ WATCHED = "watch"
 def show_answer(diagnosis: Diagnosis) -> None:
     """Repeats the answer on the incident; an older run that ends late changes nothing there.
 
-    Where nobody said when it began, the first sign of the cause in the evidence tells. Hosts that
+    Where nobody said when it began, the first sign of the cause in its evidence tells, each answer
+    anew. Hosts that
     it names as the cause belong to the incident from now on; they are registered where new.
     """
     show_state(diagnosis, DiagnosisState.DONE)
@@ -48,7 +49,9 @@ def show_answer(diagnosis: Diagnosis) -> None:
         suspect_fault=first.fault if first else "",
         suspect_host=normalise_host(first.target_host) if first else "",
         fingerprint=_fingerprint(first),
-        onset_at=incident.onset_at or _first_sign(suspects),
+        onset_at=incident.onset_at
+        if _somebody_said(incident, diagnosis)
+        else _first_sign(suspects),
         updated_at=timezone.now(),
     )
     named = selectors.accused_hosts(diagnosis)
@@ -79,6 +82,20 @@ def _title(incident: Incident, diagnosis: Diagnosis) -> str:
     if incident.title != UNTITLED:
         return incident.title
     return shorten(str(incident.job or diagnosis.summary), width=300, placeholder=" …") or UNTITLED
+
+
+def _somebody_said(incident: Incident, diagnosis: Diagnosis) -> bool:
+    """Whether a person, a program or the watch told its beginning, and no answer before did."""
+    if incident.onset_at is None:
+        return False
+    earlier = Finding.objects.filter(
+        diagnosis__incident__in=selectors.family_of(incident),
+        diagnosis__state=DiagnosisState.DONE,
+        suspects__role=SuspectRole.CULPRIT,
+        weight__gt=0,
+    ).exclude(diagnosis=diagnosis)
+    signs = earlier.order_by().values("diagnosis").annotate(first=Min("at"))
+    return not signs.filter(first=incident.onset_at).exists()
 
 
 def _first_sign(suspects: Sequence[Suspect]) -> datetime | None:

@@ -30,8 +30,9 @@ def split(
 ) -> Incident:
     """A new incident with these files and hosts; both are judged anew.
 
-    The files stay in the first one, set aside. Merging the new one back undoes it. Raises
-    `InvalidInput` without a title or anything to split off, and for files of other incidents.
+    When the new one began its own answer tells. The files stay in the first one, set aside.
+    Merging the new one back undoes it. Raises `InvalidInput` without a title or anything to split
+    off, and for files of other incidents.
     """
     first = for_change(actor, incident, expected_version)
     _check(first, title, evidence, hosts)
@@ -43,7 +44,6 @@ def split(
         cluster=first.cluster,
         job=first.job,
         split_from=first,
-        onset_at=first.onset_at,
     )
     moved = topology.hosts_named(first.cluster, hosts).values()
     second.hosts.add(*moved)

@@ -44,7 +44,7 @@ class Tile:
 @require_safe
 def reports(request: PageRequest) -> HttpResponse:
     """The page; a period that makes no sense is told, and the usual one shown."""
-    form = ReportForm(request.GET)
+    form = ReportForm.of(request.GET)
     refused = not form.is_valid()
     asked = ReportForm({}) if refused else form
     asked.is_valid()
@@ -72,7 +72,7 @@ def reports(request: PageRequest) -> HttpResponse:
 @require_safe
 def download(request: PageRequest, table: str) -> HttpResponse:
     """One of the report's tables as CSV."""
-    form = ReportForm(request.GET)
+    form = ReportForm.of(request.GET)
     if not form.is_valid():
         text = " ".join(str(error) for errors in form.errors.values() for error in errors)
         return HttpResponse(text, status=HTTPStatus.UNPROCESSABLE_ENTITY, content_type="text/plain")

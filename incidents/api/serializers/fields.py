@@ -1,8 +1,9 @@
 """Fields that several serializers share."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
+from django.utils import timezone
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
@@ -20,6 +21,21 @@ class InstantField(serializers.DateTimeField):
         if value.tzinfo is None:
             self.fail("naive")
         return super().enforce_timezone(value)
+
+
+class PlausibleInstantField(InstantField):
+    """An instant at which training jobs could break: from 2000 to a day ahead of now."""
+
+    default_error_messages = {
+        "implausible": "Give a time from the year 2000 on, at most a day ahead of now."
+    }
+
+    def to_internal_value(self, value: Any) -> datetime:
+        """The instant; a wrong clock or a typing error is refused."""
+        at = super().to_internal_value(value)
+        if at.year < 2000 or at > timezone.now() + timedelta(days=1):
+            self.fail("implausible")
+        return at
 
 
 #: The contract's classes; empty while none is known.

@@ -5,7 +5,12 @@ from typing import Any
 from rest_framework import serializers
 
 from incidents.api.serializers.base import RequestSerializer
-from incidents.api.serializers.fields import HostNameField, InstantField, WithClass
+from incidents.api.serializers.fields import (
+    HostNameField,
+    InstantField,
+    PlausibleInstantField,
+    WithClass,
+)
 from incidents.api.serializers.tickets import TicketSerializer
 from incidents.choices import DiagnosisState, IncidentKind, IncidentStatus, Resolution, Severity
 from incidents.models import Attempt, Incident, Job, User
@@ -132,13 +137,18 @@ class IncidentRequestSerializer(RequestSerializer):
         required=False,
         help_text="Where the hosts are, if no job says it; else the only one that has them all.",
     )
-    onset_at = InstantField(required=False, help_text="When it began, as far as is known.")
-    ended_at = InstantField(required=False, help_text="When it was over, if it is.")
+    onset_at = PlausibleInstantField(required=False, help_text="When it began, as far as is known.")
+    ended_at = PlausibleInstantField(
+        required=False, help_text="When it was over, if it is; not before `onset_at`."
+    )
 
     def validate(self, attrs: Any) -> Any:
-        """Gives the report a title, and refuses an attempt of another job."""
+        """Gives the report a title; refuses another job's attempt, and an end before the onset."""
         attempt, job = attrs.get("attempt"), attrs.get("job")
         _refuse_foreign(attempt, job)
+        onset, ended = attrs.get("onset_at"), attrs.get("ended_at")
+        if onset and ended and ended < onset:
+            raise serializers.ValidationError({"ended_at": ["It was over before it began."]})
         title = attrs.get("title") or _title(attempt, job, attrs.get("hosts", ()))
         if not title:
             needed = "Give a title, an attempt, a job or hosts."

@@ -11,7 +11,14 @@ from diagnosis.models import CheckTask
 from incidents.choices import Role
 from incidents.models import Host
 from incidents.services import tokens
-from tests.factories import ClusterFactory, HostFactory, UserFactory, actor
+from tests.factories import (
+    AttemptFactory,
+    ClusterFactory,
+    HostFactory,
+    RankPlacementFactory,
+    UserFactory,
+    actor,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -82,6 +89,20 @@ def test_a_host_without_a_runner_says_what_to_do_until_one_asks(desk: APIClient,
     hosts = desk.get(f"/api/v1/check-runs/{run}").json()["hosts"]
     told = "No runner of this host has asked yet: start tools/check-runner there."
     assert {one["host"]: one["waits_for"] for one in hosts} == {"a": "", "b": told}
+
+
+def test_hosts_that_run_a_job_take_a_second_word(desk: APIClient):
+    RankPlacementFactory(host=Host.objects.get(name="a"), attempt=AttemptFactory())
+    body = {"suite": "cpu", "hosts": ["a", "b"]}
+    refused = post(desk, "check-runs", body)
+    assert (refused.status_code, refused.json()["type"][-16:]) == (409, "hosts-in-service")
+    assert "A job runs on a:" in refused.json()["detail"]
+    run = post(desk, "check-runs", {**body, "confirm": True})
+    assert run.status_code == 201
+    again = f"check-runs/{run.json()['id']}/repeat"
+    post(desk, f"check-runs/{run.json()['id']}/cancel")
+    assert post(desk, again).status_code == 409
+    assert post(desk, again, {"confirm": True}).status_code == 201
 
 
 def test_a_run_is_cancelled_once(desk: APIClient):

@@ -6,9 +6,16 @@ from django.test import Client
 from diagnosis.models import CheckRun, OfflineDiagnosis
 from diagnosis.services import check_runs
 from incidents.choices import Role
-from incidents.models import Host
+from incidents.models import Host, Incident
 from tests.diagnosis.services.test_checks import NAMES, OPERATOR, odd, played, started
-from tests.factories import ClusterFactory, HostFactory, IncidentFactory, UserFactory
+from tests.factories import (
+    AttemptFactory,
+    ClusterFactory,
+    HostFactory,
+    IncidentFactory,
+    RankPlacementFactory,
+    UserFactory,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -36,6 +43,25 @@ def test_an_operator_starts_a_check_from_the_list(operator: Client):
     assert run.hosts.count() == 3
 
 
+def test_hosts_that_run_a_job_are_asked_about_before_a_check(operator: Client):
+    four_hosts("default")
+    RankPlacementFactory(host=Host.objects.get(name="a"), attempt=AttemptFactory())
+    form = {"hosts": "a, b", "suite": "cpu", "cluster": "default"}
+    asked = operator.post("/checks/start", form)
+    page = asked.content.decode()
+    assert (asked.status_code, CheckRun.objects.count()) == (409, 0)
+    assert "Check hosts that run a job?" in page
+    assert 'action="/checks/start"' in page
+    operator.post("/checks/start", {**form, **CONFIRMED})
+    assert CheckRun.objects.get().hosts.count() == 2
+
+
+def test_a_cancelled_check_counts_no_command_that_did_not_run(operator: Client):
+    run = check_runs.cancel(actor=OPERATOR, run=started())
+    rows = operator.get(f"/checks/{run.pk}").context["rows"]
+    assert {one.done for one in rows} == {0}
+
+
 def test_a_host_that_is_not_registered_is_named_and_nothing_starts(operator: Client):
     four_hosts("default")
     ClusterFactory(name="a-first")
@@ -59,6 +85,14 @@ def test_the_page_says_who_is_held_why_and_what_changed_since_the_last_check(ope
     assert text.count("<strong>changed</strong>") == 1
     assert "last time 6.1" in text
     assert text.index(">node-3<") < text.index(">node-0<")
+
+
+def test_a_host_that_a_check_holds_waits_for_no_decision_to_isolate_it(operator: Client):
+    played(started(), odd("node-3", "memory", "reading memory_gbps 3\ndone\n"))
+    incident = Incident.objects.get()
+    for address in ("/", f"/incidents/{incident.pk}"):
+        page = operator.get(address, follow=True).content.decode()
+        assert ("held by the check" in page, "needs a decision" in page) == (True, False)
 
 
 def test_a_host_that_no_runner_asked_for_says_what_to_do(operator: Client):

@@ -36,6 +36,15 @@ def test_a_scope_beyond_ones_own_is_refused_on_the_field(client):
     assert not ApiToken.objects.exists()
 
 
+def test_a_scope_that_the_owner_does_not_have_is_refused_on_the_field(client):
+    client.force_login(UserFactory(role=Role.ADMIN))
+    owner = UserFactory(role=Role.VIEWER)
+    given = {**TOKEN, "owner": owner.pk, "scopes": ["read", "respond"]}
+    page = client.post(reverse("admin:incidents_apitoken_add"), given).content.decode()
+    assert "may not: respond" in page
+    assert not ApiToken.objects.exists()
+
+
 def test_tokens_are_revoked_from_the_list(client):
     add_token(client, Role.OPERATOR, ["read"])
     chosen = [ApiToken.objects.get().pk]

@@ -107,6 +107,16 @@ def test_a_role_that_is_missing_is_named(program: Callable[..., APIClient]):
         ({"title": "x", "attempt": 9}, "#/attempt"),
         ({"title": "x", "onset_at": "2026-11-30 06:00"}, "#/onset_at"),
         ({"title": "x", "onset_at": "yesterday"}, "#/onset_at"),
+        ({"title": "x", "onset_at": "0001-01-01T00:00:00Z"}, "#/onset_at"),
+        ({"title": "x", "onset_at": "9999-12-31T23:59:59Z"}, "#/onset_at"),
+        (
+            {
+                "title": "x",
+                "onset_at": "2026-11-30T06:00:00Z",
+                "ended_at": "2026-11-30T05:59:59Z",
+            },
+            "#/ended_at",
+        ),
         ({"title": "x", "titel/~": "y"}, "#/titel~1~0"),
     ],
 )

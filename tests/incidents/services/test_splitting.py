@@ -1,5 +1,7 @@
 """Splitting an incident."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from incidents import selectors
@@ -20,6 +22,11 @@ def test_the_chosen_files_are_judged_in_an_incident_of_their_own():
     assert [one.blob for one in selectors.evidence_in_use(second)] == [goes.blob]
     assert (second.split_from, second.severity, second.title) == (first, "high", "other job")
     assert {one.diagnoses.get().state for one in (first, second)} == {"queued"}
+
+
+def test_the_new_one_does_not_take_over_when_the_first_began():
+    file = EvidenceFactory(incident__onset_at=datetime(2021, 1, 1, tzinfo=UTC))
+    assert split(actor=actor(), incident=file.incident, title="x", evidence=[file]).onset_at is None
 
 
 def test_the_file_stays_with_the_reason_why_it_is_set_aside():

@@ -206,6 +206,22 @@ def test_an_incident_began_at_the_first_sign_of_its_culprit():
     assert run.incident.onset_at == SIGN
 
 
+def test_what_an_answer_told_of_the_beginning_the_next_one_sets_anew():
+    incident = IncidentFactory()
+    early = replace(RESULT.findings[0], time="2021-03-01T00:00:00Z")
+    culprit = replace(RESULT.suspects[0], findings=[0])
+    first = replace(RESULT, findings=[early], suspects=[culprit])
+    store(DiagnosisFactory(running=True, incident=incident), first)
+    incident.refresh_from_db()
+    assert incident.began_at.year == 2021
+    store(DiagnosisFactory(running=True, incident=incident))
+    incident.refresh_from_db()
+    assert incident.onset_at == SIGN
+    store(DiagnosisFactory(running=True, incident=incident), replace(RESULT, suspects=[]))
+    incident.refresh_from_db()
+    assert incident.began_at == incident.opened_at
+
+
 def test_what_the_opener_said_of_the_beginning_stands():
     said = datetime(2025, 3, 1, tzinfo=UTC)
     run = store(DiagnosisFactory(running=True, incident__onset_at=said))

@@ -6,6 +6,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from incidents.choices import HostState
 from incidents.models import Cluster
 from tests.factories import ClusterFactory, HostFactory, IncidentFactory
 
@@ -60,6 +61,17 @@ def test_several_clusters_are_listed_with_their_counts(viewer: Client, north: Cl
 
     found = {one.name: (one.host_count, one.out_count, one.open_count) for one in shown}
     assert found == {"north": (4, 1, 1), "south": (0, 0, 0)}
+
+
+def test_a_suspect_that_serves_is_not_counted_as_out_of_service(viewer: Client) -> None:
+    north = ClusterFactory(name="n")
+    ClusterFactory(name="south")
+    for state in (HostState.SUSPECT, HostState.ISOLATED, HostState.IN_SERVICE):
+        HostFactory(cluster=north, state=state)
+
+    found = viewer.get(reverse("incidents:clusters")).context["clusters"][0]
+
+    assert (found.out_count, found.suspect_count) == (1, 1)
 
 
 def test_a_map_of_many_hosts_is_light_and_needs_no_more_queries(

@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from incidents import selectors
 from incidents.choices import DecisionKind, HostState, Outcome, Resolution
 from incidents.figures.lemon import Standing
 from incidents.models import Device, DeviceSeat, FaultRecord, Host, Incident
@@ -36,6 +37,15 @@ def accused(host: Host, *, days: float = 1, score: float | None = 0.92, **fields
         incident=incident, diagnosis=diagnosis, host=host, fault="xid-79", code="xid-79",
         first_at=at, last_at=at, score=score, role="culprit" if score else "", **fields,
     )  # fmt: skip
+
+
+def test_incidents_of_a_host_are_those_that_its_faults_list():
+    host = HostFactory()
+    record = accused(host)
+    named = IncidentFactory(cluster=host.cluster)
+    named.hosts.add(host)
+    IncidentFactory(cluster=host.cluster)
+    assert list(selectors.incidents_of_host(host)) == [named, record.incident]
 
 
 def gpu(host: Host, uuid: str = "GPU-1", pci: str = "0000:3d:00.0", **more) -> SeatData:

@@ -159,3 +159,14 @@ def test_the_decision_on_an_incident_is_no_record_beside_its_own_suspect(viewer:
     page = viewer.get(reverse("incidents:incident", args=[incident.pk])).content.decode()
 
     assert "How often these rules were right: no other decided incident yet" in page
+
+
+def test_a_period_by_from_and_to_is_taken_or_told_of(viewer: Client) -> None:
+    address = reverse("incidents:reports")
+
+    turned = viewer.get(f"{address}?from=2026-12-31&to=2026-01-01")
+    asked = viewer.get(f"{address}?from=2026-01-01&to=2026-01-31")
+
+    assert turned.status_code == 422
+    assert "ends before it begins" in turned.content.decode()
+    assert str(asked.context["period"].since.date()) == "2026-01-01"
