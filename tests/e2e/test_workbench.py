@@ -94,6 +94,8 @@ def test_lines_are_marked_as_one_types_and_the_winner_is_told(own_page: Page) ->
 
     page.get_by_label("Pattern").fill("(?<=Xid )y")
     expect(page.locator("[data-problem=pattern]")).to_contain_text("RE2 has no look-behind")
+    expect(page.locator(".tried-examples")).to_contain_text("Not tried")
+    expect(page.locator(".tried-examples .passes")).to_have_count(0)
 
     page.get_by_label("Pattern").fill("fine")
     expect(page.locator("mark.mine")).to_have_text("fine")

@@ -39,8 +39,10 @@ def test_a_missing_rank_is_explained_by_its_counter_and_its_peers_call_site():
 
 
 def test_the_culprits_host_is_isolated_once_and_the_job_restarted():
-    actions = [(r.action, r.target.host) for r in judged(hang(3), NCCL).recommendations]
+    found = judged(hang(3), NCCL).recommendations
+    actions = [(r.action, r.target.host) for r in found]
     assert actions == [(Action.ISOLATE_HOST, "node-001"), (Action.RESTART_JOB, None)]
+    assert found[-1].reason == "Restart from the last checkpoint without node-001."
 
 
 def test_victims_are_a_few_and_never_isolated():
