@@ -2,7 +2,9 @@
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from incidents.models import Diagnosis, Incident, User
@@ -170,17 +172,18 @@ def test_files_handed_in_together_are_one_entry_of_the_timeline(responder: Clien
     assert [one.text for one in entries if one.verb == "evidence.attached"] == ["3 files handed in"]
 
 
-def test_queries_do_not_grow_with_suspects_and_findings(
-    responder: Client, django_assert_max_num_queries
-):
+def test_queries_do_not_grow_with_suspects_and_findings(responder: Client):
     run = answer()
-    for _ in range(20):
-        suspect = SuspectFactory(diagnosis=run)
-        suspect.findings.add(FindingFactory(diagnosis=run, evidence=EvidenceFactory()))
-        RecommendationFactory(diagnosis=run)
-    shown(responder, run)  # caches of the process are filled
-    with django_assert_max_num_queries(28):
-        shown(responder, run)
+    counts = []
+    for _ in range(2):
+        for _ in range(10):
+            suspect = SuspectFactory(diagnosis=run)
+            suspect.findings.add(FindingFactory(diagnosis=run, evidence=EvidenceFactory()))
+            RecommendationFactory(diagnosis=run)
+        with CaptureQueriesContext(connection) as asked:
+            shown(responder, run)
+        counts.append(len(asked))
+    assert counts[1] <= counts[0] <= 30
 
 
 def test_a_viewer_sees_the_answer_and_no_buttons(viewer: Client):
