@@ -19,10 +19,11 @@ class AlarmRule:
     What is `strong` times beyond the bound speaks after the time that is asked for; what is less
     far waits, up to `patience` times as long for several metrics, `alone_patience` times for one;
     what is further speaks sooner (`haste` is the exponent), though never before `swift` of the time
-    and a second value. Counters burst: alone they wait for all of that below `strong_counts`, for
-    `sole_counts` of the time from there on, and never speak below `least_counts`; `fresh_counts`
-    samples are asked of them. What moves by nature speaks before its time only together with what
-    does not; nothing tells of a group before its time.
+    and a second value. Counters burst, and a server's rate spreads a burst over its window: alone
+    they wait for all of that below `strong_counts`, for the time that is asked for from there on,
+    and never speak below `least_counts`; `fresh_counts` samples are asked of them. What moves by
+    nature speaks before its time only together with what does not; nothing tells of a group before
+    its time.
 
     What came and went before has to stay `again` times as long as then, but for counters, which
     flap; and what moves by nature on the host that writes checkpoints `writer_patience` times as
@@ -45,7 +46,6 @@ class AlarmRule:
     least_counts: float = 1.3
     swift: float = 0.38
     haste: float = 1.5
-    sole_counts: float = 0.75
     patience: float = 2.0
     alone_patience: float = 3.0
     close_s: float = 300.0
@@ -149,7 +149,7 @@ class AlarmRule:
             most = self.patience if cell.row >= len(state.panel.metrics) else self.alone_patience
             if bool(state.scaling.abnormal[cell.row, 0]):
                 least, strong = self.least_counts, self.strong_counts
-                waits = self.sole_counts if size >= strong else self.alone_patience
+                waits = 1.0 if size >= strong else self.alone_patience
             elif size >= strong:
                 waits = (strong / size) ** self.haste
             else:
