@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from incidents.api.serializers.destinations import DestinationSerializer
-from incidents.api.serializers.fields import InstantField
+from incidents.api.serializers.fields import InstantField, NamedField
 from incidents.api.serializers.webhooks import SETTABLE
 from incidents.choices import ConnectorKind
 from incidents.models import Cluster, TicketConnector
@@ -45,7 +45,7 @@ class _ConnectorFields(DestinationSerializer):
     secret = serializers.CharField(
         max_length=2000, required=False, write_only=True, help_text="Kept sealed, never shown."
     )
-    cluster = serializers.SlugRelatedField(
+    cluster = NamedField(
         slug_field="name",
         queryset=Cluster.objects,
         required=False,

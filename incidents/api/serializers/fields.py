@@ -83,3 +83,13 @@ class WithClass(serializers.Serializer[Any]):
         cause = serializers.ChoiceField(choices=CAUSES, source="verdict_class")
         (first, field), *rest = super().get_fields().items()
         return {first: field, "class": cause, **dict(rest)}
+
+
+class NamedField(serializers.SlugRelatedField[Any]):
+    """A record by its name. No name holds a NUL character, which PostgreSQL refuses to look for."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        """The record. Raises `ValidationError` where none has this name."""
+        if "\x00" in str(data):
+            self.fail("does_not_exist", slug_name=self.slug_field, value=data)
+        return super().to_internal_value(data)

@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from incidents.api.serializers.base import RequestSerializer
-from incidents.api.serializers.fields import InstantField
+from incidents.api.serializers.fields import InstantField, NamedField
 from incidents.choices import AlertAction, InboxKind, IncidentKind, MessageState, Severity
 from incidents.models import Cluster, Inbox, InboxMessage
 
@@ -39,7 +39,7 @@ class InboxRequestSerializer(RequestSerializer):
 
     name = serializers.RegexField(r"^[a-z0-9][a-z0-9-]*\Z", max_length=50)
     kind = serializers.ChoiceField(choices=InboxKind.choices, default=InboxKind.GENERIC)
-    cluster = serializers.SlugRelatedField(
+    cluster = NamedField(
         slug_field="name", queryset=Cluster.objects, required=False, allow_null=True
     )
     mapping = serializers.DictField(child=serializers.CharField(), required=False)
@@ -48,7 +48,7 @@ class InboxRequestSerializer(RequestSerializer):
 class InboxChangeSerializer(RequestSerializer):
     """A change of an inbox."""
 
-    cluster = serializers.SlugRelatedField(
+    cluster = NamedField(
         slug_field="name", queryset=Cluster.objects, required=False, allow_null=True
     )
     mapping = serializers.DictField(child=serializers.CharField(), required=False)

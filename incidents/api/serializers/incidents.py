@@ -8,6 +8,7 @@ from incidents.api.serializers.base import RequestSerializer
 from incidents.api.serializers.fields import (
     HostNameField,
     InstantField,
+    NamedField,
     PlausibleInstantField,
     WithClass,
 )
@@ -192,7 +193,7 @@ class IncidentChangeSerializer(RequestSerializer):
         choices=Resolution.choices, required=False, help_text="Needed to resolve."
     )
     note = serializers.CharField(required=False, allow_blank=True, default="", max_length=10_000)
-    assignee = serializers.SlugRelatedField(
+    assignee = NamedField(
         slug_field="username",
         queryset=User.objects.all(),
         required=False,
@@ -229,7 +230,7 @@ class UpsertSerializer(IncidentRequestSerializer):
         choices=Resolution.choices, required=False, help_text="Needed to resolve."
     )
     note = serializers.CharField(required=False, allow_blank=True, max_length=10_000)
-    assignee = serializers.SlugRelatedField(
+    assignee = NamedField(
         slug_field="username", queryset=User.objects.all(), required=False, allow_null=True
     )
 

@@ -3,7 +3,7 @@
 from rest_framework import serializers
 
 from incidents.api.serializers.base import RequestSerializer
-from incidents.api.serializers.fields import HostNameField, InstantField
+from incidents.api.serializers.fields import HostNameField, InstantField, NamedField
 from incidents.choices import BatchStep, Resolution
 from incidents.models import Batch, Evidence, Incident, User
 from incidents.services.batches import MOST
@@ -40,7 +40,7 @@ class BatchRequestSerializer(RequestSerializer):
         queryset=Incident.objects, many=True, allow_empty=False
     )
     step = serializers.ChoiceField(choices=BatchStep.choices)
-    assignee = serializers.SlugRelatedField(
+    assignee = NamedField(
         slug_field="username",
         queryset=User.objects.filter(is_active=True),
         required=False,

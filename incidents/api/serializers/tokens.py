@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from incidents.api.serializers.base import RequestSerializer
-from incidents.api.serializers.fields import InstantField
+from incidents.api.serializers.fields import InstantField, NamedField
 from incidents.choices import Role
 from incidents.models import ApiToken, User
 from incidents.roles import Capability
@@ -73,7 +73,7 @@ class TokenRequestSerializer(RequestSerializer):
     owners = serializers.ListField(
         child=serializers.CharField(max_length=200), required=False, max_length=1000
     )
-    owner = serializers.SlugRelatedField(
+    owner = NamedField(
         slug_field="username",
         queryset=User.objects.filter(is_active=True),
         required=False,

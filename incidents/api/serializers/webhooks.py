@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from incidents.api.serializers.base import RequestSerializer
 from incidents.api.serializers.destinations import DestinationSerializer
-from incidents.api.serializers.fields import InstantField
+from incidents.api.serializers.fields import InstantField, NamedField
 from incidents.choices import DeliveryState, SubscriptionState
 from incidents.models import Cluster, WebhookAttempt, WebhookDelivery, WebhookSubscription
 
@@ -75,7 +75,7 @@ class _EndpointFields(DestinationSerializer):
     events = serializers.ListField(
         child=serializers.CharField(max_length=64), required=False, max_length=_MOST_PATTERNS
     )
-    cluster = serializers.SlugRelatedField(
+    cluster = NamedField(
         slug_field="name",
         queryset=Cluster.objects,
         required=False,

@@ -92,6 +92,24 @@ def test_no_body_ends_in_a_server_error(
     assert answer.status_code < 500, answer.content
 
 
+@pytest.mark.parametrize("call", FIELDS)
+def test_a_nul_character_in_any_field_is_no_server_error(
+    api: Any, places: dict[str, int], call: str
+):
+    method, address = call.split()
+    answers = [
+        api.generic(
+            method,
+            f"/api/v1/{address.format(**places)}",
+            json.dumps({field: "\x00"}),
+            content_type="application/json",
+            HTTP_IF_MATCH="*",
+        )
+        for field in FIELDS[call]
+    ]
+    assert [answer.content for answer in answers if answer.status_code >= 500] == []
+
+
 @pytest.mark.parametrize("place", PARAMETERS)
 @given(data=st.data())
 @unhurried
