@@ -199,6 +199,7 @@ _BRACKET = (
     (r"\[[IWEF]\d{0,4} ProcessGroup\w+\.cpp:\d+\]", _skip),
     (r"\[(?:PG (?P<group>[^\]]*?) )?Rank (?P<rank>\d+)\]:?", _c10d),
     (r"\[pod/(?P<host>[\w.-]+)/[\w.-]+\]", _collector),
+    (r"\[pod/[\w.-]+/[\w.-]+\]", _skip),
     (rf"\[{_LEVEL}\]:?(?=\s)", _skip),
     (r"\[\d+\](?= \[rank|\s*$| [A-Z\[#f])", _skip),
     (r"\[[\w./-]+\.(?:cc|cpp|py|h):\d+(?::\w+)?\]", _skip),

@@ -67,6 +67,8 @@ LINES: dict[str, tuple[str, dict[str, object]]] = {
         {"rank": 3, "outer_host": "algo-2"},
     ),
     "[pod/trainer-3/pytorch] x": ("x", {"outer_host": "trainer-3"}),
+    "2026-11-02T03:24:05.123Z [pod/trainer-3/pytorch] [rank3]: x": ("x", {"rank": 3}),
+    "[pod/trainer-abc/pytorch] [rank3]: x": ("x", {"rank": 3, "outer_host": None}),
     "(VllmWorker rank=3 pid=1235) x": ("x", {"rank": 3}),
     "[1803] [rank1]:[E602 08:17:52.257891708 ProcessGroupNCCL.cpp:1743] x": ("x", {"rank": 1}),
 }
