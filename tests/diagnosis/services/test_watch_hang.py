@@ -157,7 +157,7 @@ def test_after_a_gap_of_ten_minutes_nothing_is_opened_about_what_has_passed():
     watch.report(START + 300, START + 900)
 
     beat_at(START + 900)
-    beat_at(START + 905)
+    beat_at(START + 900.5)
 
     assert watch.watch.judgements == judged + 1
     assert not Incident.objects.exists()
