@@ -80,10 +80,9 @@ def changed(
     if undo is not None:
         told["undo"] = reverse("incidents:undo", kwargs={"batch": undo.pk})
     trigger_client_event(response, "notice", told)
-    rows = {"incidents": [one.pk for one in incidents]}
-    if len(incidents) > _NAMED_ROWS:
-        rows = {"all": True}
-    return trigger_client_event(response, "changed", rows)
+    rows = [one.pk for one in incidents]
+    shown = {"all": True} if len(rows) > _NAMED_ROWS else {"incidents": rows}
+    return trigger_client_event(response, "changed", shown)
 
 
 def status_of(error: RecordsError) -> HTTPStatus:

@@ -27,7 +27,7 @@ class Sought:
 
     @property
     def status(self) -> str:
-        return self.data["status"]
+        return str(self.data["status"])
 
     @property
     def is_narrowed(self) -> bool:

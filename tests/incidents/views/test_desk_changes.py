@@ -1,6 +1,7 @@
 """Steps on several incidents from the desk, and the undo that a notice offers."""
 
 import json
+from collections.abc import Sequence
 
 import pytest
 from django.db import connection
@@ -14,12 +15,12 @@ from tests.factories import IncidentFactory, UserFactory
 HTMX = {"HX-Request": "true"}
 
 
-def take(client: Client, incidents: list[Incident], do: str, **given):
+def take(client: Client, incidents: Sequence[Incident], do: str, **given):
     body = {"incident": [one.pk for one in incidents], "do": do, **given}
     return client.post("/incidents/change", body, headers=HTMX)
 
 
-def states(incidents: list[Incident]) -> set[str]:
+def states(incidents: Sequence[Incident]) -> set[str]:
     keys = [one.pk for one in incidents]
     return set(Incident.objects.filter(pk__in=keys).values_list("status", flat=True))
 
