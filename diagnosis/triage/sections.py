@@ -51,7 +51,7 @@ class _Sections:
         self._named = origin_of(evidence)
         self._headings = Headings(known)
         self._first_heading = first_heading(matcher)
-        self._above: list[str] = []
+        self._above: list[bytes] = []
         self._own = self._now = Reading(evidence, self._named, matcher, suppression)
         self._readings: dict[Whose, Reading] = {}
 
