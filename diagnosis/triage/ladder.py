@@ -15,6 +15,7 @@ from diagnosis.triage.distributed import (
     judge_rest,
 )
 from diagnosis.triage.outcome import Outcome
+from diagnosis.triage.preempted import judge_preempted
 from diagnosis.triage.quiet import judge_degradation, judge_exits, judge_nothing, tells_exit
 from diagnosis.triage.sifting import described, sift
 from diagnosis.triage.software import judge_software
@@ -42,6 +43,7 @@ def climb(case: Case, job: str | None) -> Outcome:
 
 def _rungs(case: Case, job: str | None) -> list[_Rung]:
     return [
+        ("no notice of preemption before all that failed", lambda: judge_preempted(case, job)),
         ("no critical finding that asks for action", lambda: judge_critical(case, job)),
         (
             "no user, configuration or storage finding before the first distributed one",
