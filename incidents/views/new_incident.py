@@ -25,7 +25,7 @@ def new(request: PageRequest) -> HttpResponseBase:
     """The form, and what it makes. A script asks for JSON and sends the files afterwards."""
     try:
         actor_of(request).require(Capability.RESPOND)
-        form = NewIncidentForm(request.POST or None)
+        form = _form(request)
         if request.method != "POST" or not form.is_valid():
             status = 422 if form.is_bound else 200
             return render(request, "incidents/new.html", {"form": form}, status=status)
@@ -35,6 +35,12 @@ def new(request: PageRequest) -> HttpResponseBase:
     except RecordsError as error:
         form.add_error(None, str(error))
         return render(request, "incidents/new.html", {"form": form}, status=status_of(error))
+
+
+def _form(request: PageRequest) -> NewIncidentForm:
+    if request.method != "POST":
+        return NewIncidentForm()
+    return NewIncidentForm(request.POST, request.FILES)
 
 
 def _made(request: PageRequest, form: NewIncidentForm) -> HttpResponse:
