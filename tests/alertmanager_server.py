@@ -81,7 +81,7 @@ def alertmanager(folder: Path, *, webhook: str, token: str) -> Iterator[Alertman
         yield Alertmanager(f"http://127.0.0.1:{port}")
     finally:
         process.terminate()
-        process.wait(timeout=20)
+        process.wait(timeout=60)
 
 
 def _wait_until_ready(url: str, process: "subprocess.Popen[bytes]") -> None:

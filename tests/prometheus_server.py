@@ -70,7 +70,7 @@ def prometheus(folder: Path, metrics: Text) -> Iterator[str]:
         yield f"http://127.0.0.1:{port}"
     finally:
         process.terminate()
-        process.wait(timeout=20)
+        process.wait(timeout=60)
 
 
 def _wait_until_ready(url: str, process: "subprocess.Popen[bytes]") -> None:
