@@ -75,8 +75,8 @@ test-torch: .venv/ready-to-test .venv-torch/ready ## real torch jobs on the CPU 
 	@if [ -e .venv-torch/ready ]; then export AEGIS_TORCH_PYTHON=$$PWD/.venv-torch/bin/python; fi; \
 		$(BIN)/python -m pytest tests/torch_jobs -q
 
-verify: .venv/ready-to-test ## the long tests as well
-	@$(BIN)/python -m pytest
+verify: .venv/ready-to-test ## the long tests as well, and examples that no run has drawn before
+	@$(BIN)/python -m pytest --hypothesis-profile=search
 
 check: .venv/ready-to-test ## lint, types, import contracts, templates, migrations
 	@$(BIN)/ruff check .

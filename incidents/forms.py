@@ -44,11 +44,14 @@ _USUAL_REPORT, _LONGEST_REPORT = 28, 731
 
 
 class NewIncidentForm(forms.Form):
-    """A new incident. The files beside it are read from the request."""
+    """A new incident: of files, a job or a title. A script that sends the files afterwards says
+    how many are `to_come`.
+    """
 
     title = forms.CharField(max_length=300, required=False)
     kind = forms.ChoiceField(choices=IncidentKind.choices, initial=IncidentKind.NONE)
     severity = forms.ChoiceField(choices=Severity.choices, initial=Severity.MEDIUM, required=False)
+    to_come = forms.IntegerField(required=False, min_value=0)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -58,6 +61,17 @@ class NewIncidentForm(forms.Form):
         """A title of the person's, or none: then the job's name serves."""
         title: str = self.cleaned_data["title"].strip()
         return title
+
+    def clean(self) -> dict[str, Any]:
+        """Refuses one that tells nothing: nobody could find or judge it."""
+        given: dict[str, Any] = super().clean() or {}
+        told = (given.get("title"), given.get("attempt"), given.get("to_come"), self.files)
+        if not any(told) and not self.errors:
+            raise forms.ValidationError(
+                "There is nothing to go on yet: drop files, choose the job, "
+                "or say in the title what you saw."
+            )
+        return given
 
 
 class CorrectionForm(forms.Form):

@@ -3,8 +3,20 @@
 import os
 from pathlib import Path
 
+import hypothesis
 import pytest
+from hypothesis import HealthCheck
 from pytest_socket import socket_allow_hosts
+
+# The same examples in every run, for as long as they take: whether a test passes depends on the
+# code alone. `--hypothesis-profile=search` draws others.
+hypothesis.settings.register_profile(
+    "repeatable", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+hypothesis.settings.register_profile(
+    "search", hypothesis.settings.get_profile("repeatable"), derandomize=False
+)
+hypothesis.settings.load_profile("repeatable")
 
 
 def pytest_runtest_setup() -> None:

@@ -173,9 +173,7 @@ class Step:
             state.elsewhere = time
         peers.mean += gain(state.step, self.fast_s) * change
         matters = np.where(gauges, np.float32(1.0), _STIRRED_COUNTS) * state.scaling.floor
-        np.copyto(
-            peers.stirred, np.float32(time - state.start), where=np.abs(peers.mean) > matters
-        )
+        np.copyto(peers.stirred, np.float32(time - state.start), where=np.abs(peers.mean) > matters)
         released = state.scaling.memory & (away < -_RELEASED)
         if bool(released.any()):
             self._begin_anew(state, released)
@@ -239,9 +237,7 @@ class Step:
         if smooth is state.slow:
             floor = floor * np.where(state.scaling.abnormal, self.slow_floor_share, 1.0)
         share = np.where(state.scaling.abnormal, self.uneven_counts, self.uneven)
-        went = np.maximum(
-            np.abs(state.common.mean), np.abs(state.common.mean + state.common.drift)
-        )
+        went = np.maximum(np.abs(state.common.mean), np.abs(state.common.mean + state.common.drift))
         uneven = share * np.clip(went - self.even, 0, 1)
         smooth.usual *= wider
         bar = np.float32(self.second_metric_share * self.limit)

@@ -9,6 +9,7 @@ original file.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import BinaryIO
 
 import numpy as np
@@ -156,6 +157,17 @@ class Block:
     def bytes_at(self, start: int) -> bytes:
         """The bytes of the line that begins at byte `start`, shortened and colourless."""
         return without_colours(shortened(self.text[start : line_end(self.text, start)]))
+
+    def parts(self, cuts: Sequence[int]) -> Iterator[tuple[int, "Block"]]:
+        """The block cut before the lines that begin at these bytes; each part with its first byte.
+
+        Not for JSON lines.
+        """
+        for begin, end in pairwise((0, *cuts, len(self.text))):
+            lines = (self._lines_before(begin), self._lines_before(end))
+            offset = self.offset_at(begin)
+            widths = None if self.widths is None else self.widths[slice(*lines)]
+            yield begin, Block(self.text[begin:end], self.first_number + lines[0], offset, widths)
 
     def starts_before(self, start: int, most: int) -> Iterator[int]:
         """Starts of up to `most` lines before byte `start`, the nearest first."""

@@ -71,7 +71,7 @@ _SYSLOG_STAMP = re.compile(
 
 #: Words with a number that name a device or a thing, never a host.
 _NOT_HOSTS = re.compile(
-    r"(?:eth|en[opsx]|ens|ib|bond|br|veth|docker|lo|mlx5_|mlx4_|nvme|sd[a-z]|dm-|md|loop|cpu|"
+    r"(?:eth|en[opsx]|ens|ib|bond|br|veth|docker|lo|mlx5_|mlx4_|mlx|nvme|sd[a-z]|dm-|md|loop|cpu|"
     r"gpu(?![-_]\d\d|\d{3})|"
     r"cuda|rank|task|step|epoch|iter|line|error|warning|info|python|python3|nvidia|nvrm|mce|"
     r"edac|pci|usb|xfs|ext4|nfs|ipmi|w|e|i|f)[-_]?\d*$",
@@ -121,7 +121,7 @@ def _syslog(found: re.Match[str], draft: Draft) -> bool:
 
 def _is_known(host: str, found: re.Match[str]) -> bool:
     """A host before a program that only a machine's own log names, whatever the stamp."""
-    return found["program"] in _PROGRAMS and _looks_like_host(host) and not _NOT_HOSTS.match(host)
+    return found["program"] in _PROGRAMS and looks_like_host(host)
 
 
 def _ray(found: re.Match[str], draft: Draft) -> bool:
@@ -135,7 +135,7 @@ def _ray(found: re.Match[str], draft: Draft) -> bool:
 
 def _collector(found: re.Match[str], draft: Draft) -> bool:
     host = found["host"]
-    if draft.prefixes or _NOT_HOSTS.match(host) or not _looks_like_host(host):
+    if draft.prefixes or not looks_like_host(host):
         return False
     draft.outer_host, draft.outer_at = host, found.span("host")
     return True
@@ -182,6 +182,11 @@ def _program(found: re.Match[str], draft: Draft) -> bool:
         return False
     draft.program = found[1]
     return True
+
+
+def looks_like_host(text: str) -> bool:
+    """Can it be a host's name by its looks alone? Devices and what programs count are none."""
+    return _looks_like_host(text) and not _NOT_HOSTS.match(text)
 
 
 def _looks_like_host(text: str) -> bool:

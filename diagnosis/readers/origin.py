@@ -1,6 +1,7 @@
 """Where evidence comes from, as far as its name tells (docs/contract.md, "Names in files")."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -30,6 +31,20 @@ _NOT_A_HOST = re.compile(
 )
 
 
+#: A log that every host has under this name: the folder that it lies in tells whose it is.
+_EVERY_HOSTS = re.compile(
+    rf"^(?:{_TOOL}|nvidia-bug-report|smi|stdout|stderr)(?:[-_.][a-z]{{1,4}}){{0,2}}$", re.IGNORECASE
+)
+_HOSTS_FOLDER = re.compile(
+    r"^(?:sosreport-(?P<sos>.+?)-\d{4}-\d\d-\d\d-\w+|(?P<host>[A-Za-z][\w-]*\d[\w-]*)(?:\.[\w.-]+)?)$"
+)
+_NOT_A_HOSTS_FOLDER = re.compile(
+    r"^(?:inc(?:ident)?|exp(?:eriment)?|v|version|model|rack|pod|restart|day|week|fold|stage|step"
+    r"|epoch|node_rank|gpu|python)[-_]?\d*$",
+    re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Origin:
     """The host, rank and job that evidence speaks for; None where that is not known.
@@ -45,7 +60,8 @@ class Origin:
 
 def origin_from_name(name: str) -> Origin:
     """Host, rank and job as a file's name tells them; an `Origin` of None where it does not."""
-    base = name_inside(PurePosixPath(name.replace("\\", "/")).name)
+    path = PurePosixPath(name.replace("\\", "/"))
+    base = name_inside(path.name)
     if found := _JOB_HOST.match(base):
         return Origin(host=found["host"], job=found["job"])
     if found := _NCCL_TRACE.match(base):
@@ -57,7 +73,19 @@ def origin_from_name(name: str) -> Origin:
             host = found[1] or found[2]
             guessed = form is _HOST_LOG and found["bare"] is not None
             return Origin() if _NOT_A_HOST.match(host) else Origin(host=host, guessed=guessed)
+    if _EVERY_HOSTS.match(base):
+        return Origin(host=_host_of_folder(path.parts[:-1]))
     return Origin()
+
+
+def _host_of_folder(folders: Sequence[str]) -> str | None:
+    """The host that the nearest folder is called after."""
+    for folder in reversed(folders):
+        found = _HOSTS_FOLDER.match(folder)
+        host = found and (found["sos"] or found["host"])
+        if host and not _NOT_A_HOST.match(host) and not _NOT_A_HOSTS_FOLDER.match(host):
+            return host
+    return None
 
 
 def origin_of(evidence: Evidence) -> Origin:

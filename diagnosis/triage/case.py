@@ -95,14 +95,14 @@ class Case:
         return timeout + self.settings.after_failure
 
     @cached_property
-    def last_words(self) -> Mapping[str, Moment]:
+    def last_words(self) -> Mapping[tuple[str, str], Moment]:
         """Log → when its last line with a time was written."""
         told = (
-            (scan.evidence.name, on_utc(scan.facts.last, self.near, scan.facts.boot))
+            (scan.log, on_utc(scan.facts.last, self.near, scan.facts.boot))
             for scan in self.scans
             if scan.facts.last is not None
         )
-        return {name: moment for name, moment in told if moment is not None}
+        return {log: moment for log, moment in told if moment is not None}
 
     @cached_property
     def ended_ranks(self) -> Mapping[int, str]:
@@ -131,7 +131,7 @@ def build_case(
     """The case of one job (or of all evidence, for None): its own logs and those of no job."""
     chosen = [scan for scan in scans if job is None or scan.origin.job in {None, job}]
     stamps: list[Stamp] = [stamp for scan in chosen for stamp in _stamps(scan)]
-    boots = {s.evidence.name: s.facts.boot for s in chosen if s.facts.boot is not None}
+    boots = {s.log: s.facts.boot for s in chosen if s.facts.boot is not None}
     rank_hosts = _rank_hosts(chosen)
     near = anchor(stamps, settings.now)
     clues = aligned(

@@ -34,9 +34,12 @@ _What: TypeAlias = tuple[object, ...]
 class ClueBook:
     """The clues of one log, in order of their first lines."""
 
-    def __init__(self, evidence: str, origin: Origin, suppression: Suppression) -> None:
-        """`evidence` is its name."""
+    def __init__(
+        self, evidence: str, origin: Origin, suppression: Suppression, section: str = ""
+    ) -> None:
+        """`evidence` is its name, `section` the heading in it."""
         self._evidence = evidence
+        self._section = section
         self._origin = origin
         self._suppression = suppression
         self._found: list[tuple[Clue, Tally]] = []
@@ -94,6 +97,7 @@ class ClueBook:
             job=self._origin.job,
             report=_report_in(match, record.text),
             ignored_by=self._suppression.rules_on(line.data),
+            section=self._section,
         )
         self._enter(clue, self._what(saying, line.data, headed=line.head.prefixes > 0), speaker)
         return head

@@ -32,7 +32,8 @@ class Clue:
     """All lines of one log that say the same of the same place.
 
     `order` is (file, line) of the first. `context` is the first record whole. `parts` are the
-    named groups of the first match. `job` is the job that the evidence belongs to, None for a
+    named groups of the first match. `section` is the heading that it stands under, in a file of
+    several hosts' output. `job` is the job that the evidence belongs to, None for a
     host's own log. `ignored_by`: positions of the ignore rules whose pattern its lines have.
     """
 
@@ -51,6 +52,12 @@ class Clue:
     job: str | None = None
     report: WatchdogReport | None = None
     ignored_by: frozenset[int] = frozenset()
+    section: str = ""
+
+    @property
+    def log(self) -> tuple[str, str]:
+        """The log, or the part of one, in which the order of lines is that of time."""
+        return (self.evidence, self.section)
 
     @property
     def code(self) -> str:
@@ -77,9 +84,9 @@ def is_before(one: Clue, other: Clue) -> bool | None:
     if one.moment and other.moment and one.moment.scale == other.moment.scale:
         if one.moment.time != other.moment.time:
             return one.moment.time < other.moment.time
-        if one.evidence != other.evidence:
+        if one.log != other.log:
             return None
-    if one.evidence == other.evidence:
+    if one.log == other.log:
         return one.line < other.line
     return None
 

@@ -49,7 +49,7 @@ def _began_before(error: Clue, clue: Clue, case: Case) -> bool:
         return False
     if clue.signature.stream in _OF_THE_JOB:
         return True
-    end = case.last_words.get(error.evidence)
+    end = case.last_words.get(error.log)
     later = _gap(end, error, clue)
     return later is not None and later <= case.settings.after_failure
 
@@ -59,6 +59,6 @@ def _gap(earlier: Moment | None, error: Clue, clue: Clue) -> float | None:
     later = clue.moment
     if earlier is None or later is None or earlier.scale != later.scale:
         return None
-    if error.evidence != clue.evidence and earlier.zoned != later.zoned:
+    if error.log != clue.log and earlier.zoned != later.zoned:
         return None
     return later.time - earlier.time

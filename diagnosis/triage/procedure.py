@@ -20,7 +20,8 @@ from diagnosis.taxonomy.ruleset import Taxonomy
 from diagnosis.triage.case import Case, build_case
 from diagnosis.triage.clues import Clue
 from diagnosis.triage.jobs import conclude_jobs
-from diagnosis.triage.scan import Scan, matcher_for, scan
+from diagnosis.triage.scan import Scan, matcher_for
+from diagnosis.triage.sections import scan_sections
 from diagnosis.triage.settings import TriageSettings
 from diagnosis.triage.sifting import sift
 from diagnosis.triage.sightings import seats_told, sightings_of
@@ -57,7 +58,7 @@ def triage(
 
     A log whose stream fails becomes a `Skipped` with the reason and never ends the triage.
     """
-    scans, skipped = _read(evidence, taxonomy, settings)
+    scans, skipped = _read(evidence, taxonomy, settings, placement)
     if not scans:
         return TriageResult(None, skipped)
     whole: Case = build_case(scans, placement, settings, job=None)
@@ -86,14 +87,17 @@ def _unescalated(whole: Case, taxonomy: Taxonomy) -> list[Clue]:
 
 
 def _read(
-    evidence: Sequence[Evidence], taxonomy: Taxonomy, settings: TriageSettings
+    evidence: Sequence[Evidence],
+    taxonomy: Taxonomy,
+    settings: TriageSettings,
+    placement: Placement,
 ) -> tuple[list[Scan], tuple[Skipped, ...]]:
     matcher = matcher_for(taxonomy, sum(item.size for item in evidence))
     scans: list[Scan] = []
     skipped: list[Skipped] = []
     for item in sorted(evidence, key=lambda item: item.name):
         try:
-            scans.append(scan(item, matcher, settings.suppression))
+            scans += scan_sections(item, matcher, settings.suppression, placement.hosts)
         except (OSError, EOFError) as error:
             skipped.append(Skipped(item.name, f"the log cannot be read: {error}"))
     return scans, tuple(skipped)

@@ -1,6 +1,6 @@
 """From one log to its clues and facts, in one pass and bounded memory."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from operator import itemgetter
 
@@ -19,6 +19,7 @@ from diagnosis.readers.logs import (
 )
 from diagnosis.readers.logs_colours import ESCAPE
 from diagnosis.readers.logs_forms import Form
+from diagnosis.readers.logs_headings import HEADING_PATTERNS
 from diagnosis.readers.logs_heads import Head
 from diagnosis.readers.logs_times import Stamp, may_hold_stamp
 from diagnosis.readers.origin import Origin, origin_of
@@ -41,23 +42,37 @@ FIRST_LINES = 50
 
 @dataclass(frozen=True)
 class Scan:
-    """One log's clues, in order of their first lines, its facts, and its collective reports."""
+    """One log's clues, in order of their first lines, its facts, and its collective reports.
+
+    `section`: the heading that its lines stand under, in a file of several hosts' output.
+    """
 
     evidence: Evidence
     origin: Origin
     clues: tuple[Clue, ...]
     facts: Facts
     reports: CollectiveReports
+    section: str = ""
+
+    @property
+    def log(self) -> tuple[str, str]:
+        """The log, or the part of one, in which the order of lines is that of time."""
+        return (self.evidence.name, self.section)
 
 
 def matcher_for(taxonomy: Taxonomy, size: int = 0) -> Matcher:
-    """The taxonomy's matcher, which also stops at lines that tell facts or speak of collectives.
+    """The taxonomy's matcher, which also stops at facts, at collectives and at headings.
 
     `size`: bytes that will be scanned; a large amount pays for the quicker scanner.
     """
     return taxonomy.matcher_with(
-        (*FACT_PATTERNS, *REPORT_PATTERNS), native=size >= NATIVE_FROM_BYTES
+        (*FACT_PATTERNS, *REPORT_PATTERNS, *HEADING_PATTERNS), native=size >= NATIVE_FROM_BYTES
     )
+
+
+def first_heading(matcher: Matcher) -> int:
+    """From this number on, patterns that `matcher_for` added only name headings."""
+    return matcher.signatures + len(FACT_PATTERNS) + len(REPORT_PATTERNS)
 
 
 def scan(
@@ -65,14 +80,12 @@ def scan(
     matcher: Matcher,
     suppression: Suppression = Suppression(),  # noqa: B008 - frozen
 ) -> Scan:
-    """Read one log. Raises only what its stream raises (`OSError`, `EOFError`)."""
-    reading = _Reading(evidence, matcher, suppression)
+    """Read one log as a whole. Raises only what its stream raises (`OSError`, `EOFError`)."""
+    reading = Reading(evidence, origin_of(evidence), matcher, suppression)
     with evidence.open() as stream:
         for block in read_blocks(stream):
-            reading.take(block)
-    return Scan(
-        evidence, reading.origin, reading.book.all(), reading.facts, reading.reports.finish()
-    )
+            reading.take(block, hits_in(block, matcher))
+    return reading.finish()
 
 
 def hits_in(block: Block, matcher: Matcher) -> Iterator[Hit]:
@@ -89,24 +102,43 @@ def hits_in(block: Block, matcher: Matcher) -> Iterator[Hit]:
     return iter(found)
 
 
-class _Reading:
-    """The state of one pass over one log."""
+class Reading:
+    """The state of one pass over one log, or over one section of it."""
 
-    def __init__(self, evidence: Evidence, matcher: Matcher, suppression: Suppression) -> None:
-        self.origin = origin_of(evidence)
+    def __init__(
+        self,
+        evidence: Evidence,
+        origin: Origin,
+        matcher: Matcher,
+        suppression: Suppression,
+        section: str = "",
+    ) -> None:
+        self.evidence, self.origin, self.section = evidence, origin, section
         self.facts = Facts()
         self.reports = ReportReader(evidence)
-        self.book = ClueBook(evidence.name, self.origin, suppression)
+        self.book = ClueBook(evidence.name, origin, suppression, section)
         self.sayings = Sayings(matcher)
         self._matcher = matcher
         self._fact_reader = FactReader(self.facts)
         self._known: Stamp | None = None
 
-    def take(self, block: Block) -> None:
+    def finish(self) -> Scan:
+        """What was read."""
+        return Scan(
+            self.evidence,
+            self.origin,
+            self.book.all(),
+            self.facts,
+            self.reports.finish(),
+            self.section,
+        )
+
+    def take(self, block: Block, hits: Iterable[Hit]) -> None:
+        """Read the next block, whose `hits` the matcher has named."""
         if not self.facts.stamps:
             self._note_first(block)
         own = self._matcher.signatures
-        for start, whole, possible in hits_in(block, self._matcher):
+        for start, whole, possible in hits:
             raw = shortened(whole)
             self.facts.shortened += len(raw) < len(whole)
             if possible[-1] >= own:

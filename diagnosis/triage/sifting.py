@@ -200,7 +200,7 @@ def _follows(clue: Clue, cause: Clue, within: float) -> bool:
         return False
     latest = cause.last or cause.moment
     if clue.moment is None or latest is None or clue.moment.scale != latest.scale:
-        return clue.evidence == cause.evidence
+        return clue.log == cause.log
     return clue.moment.time - latest.time <= within
 
 

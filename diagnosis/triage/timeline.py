@@ -20,19 +20,19 @@ def aligned(
     clues: Sequence[Clue],
     *,
     near: float | None,
-    boots: Mapping[str, float],
+    boots: Mapping[tuple[str, str], float],
     offsets: Mapping[str, float],
 ) -> list[Clue]:
     """The clues with their times on UTC where that can be known.
 
-    `boots`: evidence → epoch seconds of its host's boot; `offsets`: host → its clock minus UTC.
+    `boots`: log → epoch seconds of its host's boot; `offsets`: host → its clock minus UTC.
     """
     by_host = {normalise_host(host): offset for host, offset in offsets.items()}
     moved = []
     for clue in clues:
         host = normalise_host(clue.place.host) if clue.place.host else None
         offset = by_host.get(host, 0.0) if host else 0.0
-        boot = boots.get(clue.evidence)
+        boot = boots.get(clue.log)
         first, last = (_on_utc(moment, near, boot, offset) for moment in (clue.moment, clue.last))
         same = first is clue.moment and last is clue.last
         moved.append(clue if same else replace(clue, moment=first, last=last))

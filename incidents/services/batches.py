@@ -17,7 +17,7 @@ from incidents.services.merging import merge, unmerge
 from incidents.services.snoozing import snooze
 
 #: The most that one step changes.
-MOST = 500
+MOST = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +60,7 @@ def change_many(
     _check(incidents, wanted)
     batch = Batch.objects.create(step=wanted.step, actor=actor.label, user_id=actor.user_id)
     changed, refused = [], []
-    for incident in incidents:
+    for incident in _locked(incidents):
         try:
             with transaction.atomic():
                 changed.append(_take(actor, incident, wanted, batch, expected_version))
@@ -104,6 +104,13 @@ def _check(incidents: Sequence[Incident], wanted: Wanted) -> None:
         raise InvalidInput("Say which incident to merge them into.", field="into")
 
 
+def _locked(incidents: Sequence[Incident]) -> Sequence[Incident]:
+    """The incidents as they stand now, in their order, locked by one query."""
+    rows = Incident.objects.select_for_update().filter(pk__in=[one.pk for one in incidents])
+    now = {one.pk: one for one in rows.order_by("pk")}
+    return [now[one.pk] for one in incidents]
+
+
 def _take(
     actor: Actor, incident: Incident, wanted: Wanted, batch: Batch, expected: int | None
 ) -> Incident:
@@ -111,7 +118,7 @@ def _take(
         return merge(
             actor=actor, incident=incident, into=wanted.into, batch=batch, expected_version=expected
         )
-    before = kept(Incident.objects.get(pk=incident.pk))
+    before = kept(incident)
     changed = _STEPS[wanted.step](actor, incident, wanted, expected)
     BatchItem.objects.create(batch=batch, incident=changed, before=before, version=changed.version)
     return changed

@@ -28,6 +28,9 @@ from incidents.views.requests import PageRequest
 
 View = Callable[..., HttpResponseBase]
 
+#: A header names so many rows at most; of more, a live page shows the whole list anew.
+_NAMED_ROWS = 100
+
 _STATUS: dict[type[RecordsError], HTTPStatus] = {
     StaleVersion: HTTPStatus.PRECONDITION_FAILED,
     InvalidInput: HTTPStatus.UNPROCESSABLE_ENTITY,
@@ -77,7 +80,9 @@ def changed(
     if undo is not None:
         told["undo"] = reverse("incidents:undo", kwargs={"batch": undo.pk})
     trigger_client_event(response, "notice", told)
-    return trigger_client_event(response, "changed", {"incidents": [one.pk for one in incidents]})
+    rows = [one.pk for one in incidents]
+    shown = {"all": True} if len(rows) > _NAMED_ROWS else {"incidents": rows}
+    return trigger_client_event(response, "changed", shown)
 
 
 def status_of(error: RecordsError) -> HTTPStatus:

@@ -8,9 +8,11 @@ from django.views.decorators.http import condition, require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from incidents import selectors
-from incidents.choices import OPEN_STATUSES, IncidentStatus, Resolution
-from incidents.filters import OPEN, IncidentFilter, named_incident
+from incidents.choices import Resolution
+from incidents.filters import named_incident
 from incidents.forms import SNOOZES
+from incidents.services.batches import MOST
+from incidents.views.desk_filters import sought
 from incidents.views.desk_rows import desk_rows, menus, summary_of
 from incidents.views.desk_views import tabs
 from incidents.views.paging import page_of, place_of
@@ -37,14 +39,9 @@ def desk(request: PageRequest) -> HttpResponse:
         return redirect(f"{request.path}?{first.query or 'status=open'}&view={first.pk}")
     if "go" in request.GET:
         return _straight_there(request)
-    data, left_out = _wanted(request)
-    status = data.get("status", OPEN)
-    chosen = IncidentFilter(data, queryset=selectors.incidents(), request=request)
-    found = chosen.qs
-    if status not in {"all", IncidentStatus.RESOLVED}:
-        found = selectors.worst_first(found)
-    wanted = selectors.with_answer(found)
-    page = page_of(wanted, after=data.get("after", ""), size=PAGE_SIZE)
+    asked = sought(request.GET, request)
+    wanted = selectors.with_answer(asked.incidents)
+    page = page_of(wanted, after=asked.data.get("after", ""), size=PAGE_SIZE)
     if not page.rows and not page.is_first:  # what stood here was resolved meanwhile
         page = page_of(wanted, after="", size=PAGE_SIZE)
     place = place_of(wanted, page, size=PAGE_SIZE)
@@ -52,24 +49,23 @@ def desk(request: PageRequest) -> HttpResponse:
         "rows": desk_rows(page.rows),
         "page": page,
         "place": place,
-        "summary": summary_of(wanted, status=status),
-        "filtered": any(
-            data.get(name) for name in chosen.filters if name not in {"status", "snoozed"}
-        ),
-        "left_out": left_out,
-        "status": status,
-        "snoozed": data.get("snoozed"),
-        "next_query": _query(data, after=page.next),
-        "previous_query": _query(data, after=place.previous),
-        "first_query": _query(data, after=""),
+        "summary": summary_of(wanted, status=asked.status),
+        "filtered": asked.is_narrowed,
+        "left_out": asked.left_out,
+        "status": asked.status,
+        "snoozed": asked.data.get("snoozed"),
+        "first_query": asked.query(),
+        "next_query": asked.query(after=page.next),
+        "previous_query": asked.query(after=place.previous),
+        "most": MOST,
     }
     if not page.rows:
         context["first"] = selectors.first_steps()
-        context |= _elsewhere(request, data)
+        context |= _elsewhere(request, asked.data)
     if request.htmx:
         return render(request, "incidents/_desk.html", context)
     whole = {
-        "menus": menus(data),
+        "menus": menus(asked.data),
         "tabs": tabs(request),
         "resolutions": Resolution.choices,
         "snoozes": SNOOZES,
@@ -94,28 +90,7 @@ def _elsewhere(request: PageRequest, data: QueryDict) -> dict[str, object]:
         return {}
     there = data.copy()
     there["status"] = "all"
-    there.pop("snoozed", None)
-    found = IncidentFilter(there, queryset=selectors.incidents(), request=request).qs
-    return {"elsewhere": found.order_by().count(), "elsewhere_query": _query(there, after="")}
-
-
-def _wanted(request: PageRequest) -> tuple[QueryDict, dict[str, str]]:
-    """The filters of the address, and those left out because they make no sense: name → why."""
-    data = request.GET.copy()
-    given = IncidentFilter(data, queryset=selectors.incidents(), request=request)
-    left_out = {name: " ".join(map(str, texts)) for name, texts in given.errors.items()}
-    for name in left_out:
-        data.pop(name, None)
-    data["status"] = status = data.get("status") or OPEN
-    if status == OPEN or status in OPEN_STATUSES:
-        data.setdefault("snoozed", "no")
-    return data, left_out
-
-
-def _query(data: QueryDict, *, after: str) -> str:
-    """The same filters at another place of the list, as the end of an address."""
-    there = QueryDict(mutable=True)
-    for name, value in {**data.dict(), "after": after}.items():
-        if value:
-            there[name] = str(value)
-    return f"?{there.urlencode()}"
+    for name in ("snoozed", "after"):
+        there.pop(name, None)
+    found = sought(there, request)
+    return {"elsewhere": found.incidents.order_by().count(), "elsewhere_query": found.query()}

@@ -1,6 +1,8 @@
 """One step on several incidents of the desk, and taking it back."""
 
-from django.http import HttpResponse
+from collections.abc import Sequence
+
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404
 
 from incidents import selectors
@@ -11,17 +13,19 @@ from incidents.models import Batch, Incident, User
 from incidents.services import batches
 from incidents.services.batches import Done, Wanted
 from incidents.views.answers import change, changed
+from incidents.views.desk_filters import sought
 from incidents.views.requests import PageRequest, actor_of
 
 _DESK = "incidents:desk"
+#: How many of those that refused say why.
+_TOLD = 3
 
 
 @change
 def change_many(request: PageRequest) -> HttpResponse:
     """Takes one step on the chosen incidents; those that refuse are named."""
-    chosen = Incident.objects.filter(pk__in=_keys(request.POST.getlist("incident")))
     done = batches.change_many(
-        actor=actor_of(request), incidents=list(chosen.order_by("pk")), wanted=_wanted(request)
+        actor=actor_of(request), incidents=_chosen(request), wanted=_wanted(request)
     )
     undo = done.batch if done.changed else None
     return changed(request, _words(done), to=_DESK, undo=undo, incidents=done.changed)
@@ -32,9 +36,24 @@ def undo(request: PageRequest, batch: int) -> HttpResponse:
     """Takes back what a notice told of."""
     found = get_object_or_404(Batch, pk=batch)
     done = batches.undo(actor=actor_of(request), batch=found)
-    count = len(done.changed)
-    text = f"Taken back on {count} incident{'' if count == 1 else 's'}."
-    return changed(request, " ".join([text, *done.refused[:3]]), to=_DESK, incidents=done.changed)
+    text = f"Taken back on {_counted(len(done.changed))}."
+    return changed(request, _with_refused(text, done), to=_DESK, incidents=done.changed)
+
+
+def _chosen(request: PageRequest) -> Sequence[Incident]:
+    """The ticked ones, or all that match a list's filters, up to the newest that it knew of.
+
+    Raises `InvalidInput` for filters that make no sense: without them it would be others.
+    """
+    given = request.POST
+    if "matching" not in given:
+        ticked = Incident.objects.filter(pk__in=_keys(given.getlist("incident")))
+        return list(ticked.order_by("pk"))
+    asked = sought(QueryDict(given["matching"].removeprefix("?")), request)
+    newest = _keys([given.get("newest", "")])
+    if asked.left_out or not newest:
+        raise InvalidInput("These filters make no sense: choose once more.", field="matching")
+    return list(asked.incidents.filter(pk__lte=newest[0])[: batches.MOST])
 
 
 def _wanted(request: PageRequest) -> Wanted:
@@ -80,13 +99,22 @@ def _person(name: str) -> User | None:
 
 def _words(done: Done) -> str:
     count = len(done.changed)
-    whole = count + len(done.refused)
     did = done.batch.get_step_display().lower()
-    told = f"{count} incident{'' if count == 1 else 's'} {did}."
-    if done.refused:
-        told = f"{count} of {whole} {did}."
-    return " ".join([told, *done.refused[:3]])
+    if not done.refused:
+        return f"{_counted(count)} {did}."
+    return _with_refused(f"{count:,} of {count + len(done.refused):,} {did}.", done)
+
+
+def _with_refused(text: str, done: Done) -> str:
+    """The text, then why the first few were left alone, and how many more were."""
+    more = len(done.refused) - _TOLD
+    rest = [f"{more:,} more were left as they are."] if more > 0 else []
+    return " ".join([text, *done.refused[:_TOLD], *rest])
+
+
+def _counted(count: int) -> str:
+    return f"{count:,} incident{'' if count == 1 else 's'}"
 
 
 def _keys(given: list[str]) -> list[int]:
-    return [int(key) for key in given[:500] if key.isdecimal() and len(key) < 18]
+    return [int(key) for key in given[: batches.MOST] if key.isdecimal() and len(key) < 18]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from django.db.models import QuerySet
+from django.db.models import Count, Max, QuerySet
 from django.http import QueryDict
 from django.utils import timezone
 
@@ -54,9 +54,13 @@ class DeskRow:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The line above the list: `gpus` stand idle, on average since `since`."""
+    """The line above the list: `gpus` stand idle, on average since `since`.
+
+    `newest` is the key of the youngest incident that was counted.
+    """
 
     count: int
+    newest: int = 0
     undecided: int = 0
     gpus: int = 0
     since: datetime | None = None
@@ -99,13 +103,15 @@ def desk_rows(incidents: Sequence[AnsweredIncident]) -> Sequence[DeskRow]:
 def summary_of(incidents: QuerySet[AnsweredIncident], *, status: str) -> Summary:
     """Counts in one query; what is open is also weighed by the GPUs that stand idle for it."""
     if status != OPEN:
-        return Summary(count=incidents.order_by().count())
+        counted = incidents.order_by().aggregate(count=Count("pk"), newest=Max("pk"))
+        return Summary(count=counted["count"], newest=counted["newest"] or 0)
     rows = incidents.order_by().select_related(None).values_list(*Weighed._fields)
     found = [Weighed(*row) for row in rows]
     burning = _burning(found)
     gpus = sum(count for count, _ in burning)
     return Summary(
         count=len(found),
+        newest=max((one.pk for one in found), default=0),
         undecided=sum(1 for one in found if one.undecided),
         gpus=gpus,
         since=_mean_start(burning) if gpus else None,

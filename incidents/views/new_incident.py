@@ -17,15 +17,16 @@ from incidents.services.incidents import open_incident
 from incidents.services.opening import UNTITLED
 from incidents.views.answers import status_of
 from incidents.views.evidence import attach_all, words_of
+from incidents.views.permitted import needs
 from incidents.views.requests import PageRequest, actor_of
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@needs(Capability.RESPOND)
 def new(request: PageRequest) -> HttpResponseBase:
     """The form, and what it makes. A script asks for JSON and sends the files afterwards."""
     try:
-        actor_of(request).require(Capability.RESPOND)
-        form = NewIncidentForm(request.POST or None)
+        form = _form(request)
         if request.method != "POST" or not form.is_valid():
             status = 422 if form.is_bound else 200
             return render(request, "incidents/new.html", {"form": form}, status=status)
@@ -35,6 +36,12 @@ def new(request: PageRequest) -> HttpResponseBase:
     except RecordsError as error:
         form.add_error(None, str(error))
         return render(request, "incidents/new.html", {"form": form}, status=status_of(error))
+
+
+def _form(request: PageRequest) -> NewIncidentForm:
+    if request.method != "POST":
+        return NewIncidentForm()
+    return NewIncidentForm(request.POST, request.FILES)
 
 
 def _made(request: PageRequest, form: NewIncidentForm) -> HttpResponse:

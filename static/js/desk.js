@@ -3,6 +3,7 @@ const rows = () => [...document.querySelectorAll("#desk-rows > tr")];
 const current = () => document.activeElement?.closest("#desk-rows > tr");
 const bar = document.getElementById("bulk");
 let cameFrom = null; // the id of the row from which a sheet was opened by its key
+let matching = null; // what `matches` told when all of it was chosen, beyond this page
 
 function move(step) {
   const all = rows();
@@ -19,8 +20,10 @@ function boxes() {
 function showSelection() {
   const chosen = boxes().filter((box) => box.checked);
   for (const box of boxes()) box.closest("tr").classList.toggle("chosen", box.checked);
+  if (matching?.query !== matches().query || !chosen.length) matching = null;
   bar.hidden = chosen.length === 0;
-  bar.querySelector("[data-count]").textContent = chosen.length;
+  bar.querySelector("[data-count]").textContent = written(matching?.taken ?? chosen.length);
+  offerMatching(chosen);
   offerChosen(chosen);
   const all = document.getElementById("choose-all");
   if (!all) return;
@@ -28,7 +31,42 @@ function showSelection() {
   all.indeterminate = chosen.length > 0 && !all.checked;
 }
 
+const written = (count) => count.toLocaleString("en");
+
+/** What the list's filters find: how many, up to which incident, and how many one step takes. */
+function matches() {
+  const found = document.getElementById("desk-matches");
+  if (!found) return {};
+  const { query, newest, most } = found.dataset;
+  const count = Number(found.value);
+  return { query, newest, count, taken: Math.min(count, Number(most)) };
+}
+
+/** With the whole page chosen, all that match beyond it are offered. */
+function offerMatching(chosen) {
+  const offer = bar.querySelector("[data-choose-matching]");
+  if (!offer) return;
+  const { count, taken } = matching ?? matches();
+  const which = count > taken ? `the first ${written(taken)} of ${written(count)}` : `all ${written(count)}`;
+  const beyond = chosen.length === boxes().length && count > chosen.length;
+  offer.hidden = matching !== null || !beyond;
+  offer.textContent = `Choose ${which} that match`;
+  const told = bar.querySelector("[data-matching]");
+  told.hidden = matching === null;
+  told.textContent = `: ${which} that match`;
+  for (const name of ["matching", "newest"]) bar.elements[name].disabled = matching === null;
+  bar.elements.matching.value = matching?.query ?? "";
+  bar.elements.newest.value = matching?.newest ?? "";
+}
+
+function chooseMatching() {
+  matching = matches();
+  showSelection();
+  bar.querySelector("[data-count]").focus();
+}
+
 function choose(change) {
+  matching = null;
   boxes().forEach((box) => {
     box.checked = change(box);
   });
@@ -108,6 +146,12 @@ document.addEventListener("keydown", (event) => {
   ACTIONS[event.key]();
 });
 
+/* A step on very many takes seconds. */
+bar.addEventListener("htmx:beforeRequest", () => {
+  if (matching) bar.querySelector("[data-matching]").textContent = ": working…";
+});
+bar.addEventListener("htmx:afterRequest", showSelection);
+
 /* Enter in a sheet means the sheet's own step, not the bar's first. */
 bar.addEventListener("keydown", (event) => {
   const own = event.target.closest(".sheet")?.querySelector(".primary");
@@ -118,11 +162,15 @@ bar.addEventListener("keydown", (event) => {
 
 document.addEventListener("change", (event) => {
   if (event.target.id === "choose-all") choose(() => event.target.checked);
-  else if (event.target.name === "incident") showSelection();
+  else if (event.target.name === "incident") {
+    matching = null;
+    showSelection();
+  }
 });
 
 document.addEventListener("click", (event) => {
   if (event.target.closest("[data-choose-none]")) chooseNone();
+  if (event.target.closest("[data-choose-matching]")) chooseMatching();
   if (event.target.closest("[data-show-news]")) showNews();
 });
 

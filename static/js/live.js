@@ -283,7 +283,7 @@ if (live) {
   document.addEventListener("visibilitychange", () => document.hidden || tick());
   document.body.addEventListener("changed", (event) => {
     own = new Set((event.detail?.incidents ?? []).map((pk) => `incident-${pk}`));
-    ask("own");
+    ask(event.detail?.all ? "all" : "own");
   });
   setInterval(tick, 1000);
   showFreshness();

@@ -11,7 +11,7 @@ function undo() {
   if (!undoable) return;
   const address = undoable;
   undoable = null;
-  place.replaceChildren();
+  say("Taking it back…", "info");
   htmx.ajax("POST", address, { source: document.body, swap: "none" });
 }
 

@@ -185,6 +185,7 @@ async function handIn(form, files) {
     if ("creates" in form.dataset) {
       const fields = new FormData(form);
       fields.delete("files");
+      fields.append("to_come", files.length);
       ({ page, upload: url } = await send(url, fields, token, () => {}));
       // Should the rest fail, another try goes on with the same incident.
       form.action = url;

@@ -33,7 +33,8 @@ class Breaking(io.RawIOBase):
 
 
 @hypothesis_settings(
-    deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=25,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(content=st.binary(max_size=5000))
 def test_bytes_come_back_as_they_were_given(content: bytes):

@@ -7,7 +7,7 @@ import pytest
 from aegis_register.api import Registration, RegistrationError
 from aegis_register.kubernetes import registration_of
 from aegis_register.pods import by_job, read_pods
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 KUBEFLOW = "training.kubeflow.org/"
@@ -178,7 +178,6 @@ def test_what_kubectl_never_prints_is_refused(text: str) -> None:
         read_pods(text)
 
 
-@settings(deadline=None)
 @given(
     st.recursive(
         st.none() | st.integers() | st.text(max_size=5),

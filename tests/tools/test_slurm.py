@@ -4,7 +4,7 @@ import pytest
 from aegis_register.api import RegistrationError
 from aegis_register.scontrol import read_scontrol
 from aegis_register.slurm import read_srun, registration_of, tasks_per_node
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 JOB = """\
@@ -173,7 +173,6 @@ def test_what_srun_never_prints_is_refused(text: str) -> None:
         read_srun(text)
 
 
-@settings(deadline=None)
 @given(st.text(max_size=200))
 def test_any_text_is_a_job_or_refused(text: str) -> None:
     for content in (text, JOB.replace("gpu[001-002]", text), f"JobId=1 JobName=x UserId={text}"):

@@ -94,7 +94,7 @@ def test_half_an_output_is_no_result(name: str) -> None:
 
 @pytest.mark.parametrize("name", EXPECTED)
 @given(data=st.data())
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_an_output_that_breaks_off_in_a_line_is_no_result(name: str, data: st.DataObject) -> None:
     text = recorded(name)
     cut = data.draw(st.integers(0, len(text) - 2))

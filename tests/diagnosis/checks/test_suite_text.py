@@ -49,7 +49,7 @@ def test_any_text_is_a_suite_or_says_what_is_wrong(text: str) -> None:
         checked_document(text)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(
     place=st.integers(0, TEXT.count("\n") - 1),
     line=st.sampled_from(

@@ -110,7 +110,7 @@ KINDS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     kinds=st.lists(KINDS, min_size=1, max_size=6),
     seed=st.integers(0, 2**32),

@@ -144,7 +144,7 @@ plain = st.recursive(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     entries=st.lists(
         st.dictionaries(
@@ -164,7 +164,7 @@ def test_strange_values_are_read_or_skipped_but_never_raise(entries, config, sta
     assert len(read) + len(skipped) == 1
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(data=st.binary(min_size=1, max_size=200), proto=st.booleans())
 def test_arbitrary_bytes_are_skipped_with_a_reason(data, proto):
     read, skipped = read_dumps([evidence(b"\x80\x02" + data if proto else data, "x_rank_0")])

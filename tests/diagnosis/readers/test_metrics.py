@@ -171,7 +171,7 @@ WHOLE = {
 
 
 @pytest.mark.parametrize("kind", WHOLE)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_damaged_files_end_in_a_window_or_a_reason(kind: str, data: st.DataObject) -> None:
     content = bytearray(WHOLE[kind][: data.draw(st.integers(0, len(WHOLE[kind])))])

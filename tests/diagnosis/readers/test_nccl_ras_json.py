@@ -71,7 +71,7 @@ def test_what_is_no_status_is_refused_with_its_reason(content: bytes, reason: st
         read_ras_json(content)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(ranks=JSON, missing=JSON, ras=JSON)
 def test_any_json_is_a_status_or_unreadable(ranks: object, missing: object, ras: object) -> None:
     communicator = {"hash": "0xaa", "ranks": ranks, "missing_ranks": missing}

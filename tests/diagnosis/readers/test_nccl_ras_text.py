@@ -3,7 +3,7 @@
 from contextlib import suppress
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from diagnosis.core.ras import RasProcess, RasStatus
@@ -99,7 +99,6 @@ def test_a_number_of_thousands_of_digits_is_refused() -> None:
         status(HEAD + MISMATCH.replace("operation 120", "operation " + "9" * 5000))
 
 
-@settings(deadline=None)
 @given(st.text(max_size=200), st.integers(0, 10**30))
 def test_any_text_is_a_status_or_unreadable(text: str, number: int) -> None:
     huge = MISMATCH.replace("7 ranks", f"{number} ranks")

@@ -24,6 +24,11 @@ NAMES = [
     ("run-2-dmesg.log", Origin()),
     ("node-06.log", Origin(host="node-06", guessed=True)),
     ("dmesg2.log", Origin()),
+    ("node-004/dmesg", Origin(host="node-004")),
+    ("all/gpu-a12.cluster.local/var/log/messages", Origin(host="gpu-a12")),
+    ("sosreport-node-004-2026-12-01-abcdefg/sos_commands/kernel/dmesg", Origin(host="node-004")),
+    ("incident-7/dmesg", Origin()),
+    ("node-004/train.log", Origin()),
     ("latin1.log", Origin()),
 ]
 

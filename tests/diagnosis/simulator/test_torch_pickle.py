@@ -17,7 +17,7 @@ PLAIN = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.dictionaries(st.text("abcdef", max_size=6), PLAIN))
 def test_what_is_written_reads_back_the_same(value):
     assert load(dumps(value)) == value

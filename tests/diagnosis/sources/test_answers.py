@@ -19,14 +19,13 @@ JSON = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(status=st.integers(200, 599), body=st.binary(max_size=300))
 def test_any_bytes_are_an_answer_or_an_error_that_decides(status: int, body: bytes) -> None:
     with suppress(SourceError):
         read_range_answer(HttpAnswer(status, body), GRID)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(metric=JSON, values=JSON, more=JSON)
 def test_any_series_are_an_answer_or_an_error_that_decides(
     metric: object, values: object, more: object
@@ -38,7 +37,7 @@ def test_any_series_are_an_answer_or_an_error_that_decides(
         read_range_answer(HttpAnswer(200, body), GRID)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(values=st.lists(st.tuples(JSON, JSON)))
 def test_any_samples_are_an_answer_or_an_error_that_decides(
     values: list[tuple[object, object]],

@@ -105,7 +105,7 @@ def counted(found: Scan) -> Counter[str]:
     return codes
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(TEXTS)
 def test_untidy_text_gives_the_findings_of_a_look_at_every_line(text: str) -> None:
     lines = plainly(text)
@@ -114,7 +114,7 @@ def test_untidy_text_gives_the_findings_of_a_look_at_every_line(text: str) -> No
     assert all(lines[clue.line][clue.code] for clue in found.clues)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(TEXTS)
 def test_messages_in_json_give_the_findings_of_a_look_at_every_line(text: str) -> None:
     wrapped = "".join(as_json(line, n) for n, line in enumerate(["start", *text.split("\n")]))
@@ -122,7 +122,7 @@ def test_messages_in_json_give_the_findings_of_a_look_at_every_line(text: str) -
     assert counted(found) == sum(plainly(wrapped).values(), Counter())
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(untidy())
 def test_colours_and_redrawn_lines_anywhere_change_no_finding(data: bytes) -> None:
     lines = {number: told_by(parts) for number, parts in cleaned(data).items()}
@@ -161,7 +161,7 @@ def test_the_last_time_around_a_flood_of_messages_is_kept() -> None:
     assert (clue.count, clue.last.time - clue.moment.time) == (60, 59)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(TEXTS)
 def test_both_scanners_lead_to_the_same_clues_and_facts(text: str) -> None:
     slow, quick = (scan(log(text), matcher) for matcher in (RE2, NATIVE))

@@ -19,7 +19,8 @@ from tests.factories import (
 
 pytestmark = pytest.mark.django_db
 unhurried = settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=15,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
 text = st.text(max_size=20) | st.sampled_from(["\x00", "1" * 400, "2026-11-30T06:00:00Z", "a/../b"])

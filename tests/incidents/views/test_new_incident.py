@@ -22,7 +22,8 @@ def test_the_plain_form_makes_incident_evidence_and_run_in_one_go(responder: Cli
 
 
 def test_a_script_is_told_where_to_send_the_files(responder: Client):
-    answer = responder.post("/incidents/new", {"title": "", "kind": "none"}, headers=JSON).json()
+    body = {"title": "", "kind": "none", "to_come": "2"}
+    answer = responder.post("/incidents/new", body, headers=JSON).json()
     incident = Incident.objects.get()
     assert answer == {
         "page": f"/incidents/{incident.pk}",
@@ -30,8 +31,25 @@ def test_a_script_is_told_where_to_send_the_files(responder: Client):
     }
 
 
-def test_nothing_is_needed_to_open_one(responder: Client):
-    responder.post("/incidents/new", {"kind": "none"})
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"kind": "crash", "severity": "critical"},
+        {"kind": "none", "title": "  "},
+        {"kind": "none", "to_come": "0"},
+    ],
+)
+def test_one_that_tells_nothing_is_refused_with_what_to_do(given, responder: Client):
+    response = responder.post("/incidents/new", given)
+    assert (response.status_code, Incident.objects.count()) == (422, 0)
+    assert given.get("kind") is None or "drop files" in response.content.decode()
+
+
+def test_files_alone_are_enough_to_open_one(responder: Client):
+    responder.post(
+        "/incidents/new", {"kind": "none", "files": SimpleUploadedFile("rank-0.log", b"x")}
+    )
     assert Incident.objects.get().title == "Untitled incident"
 
 
@@ -65,8 +83,8 @@ def test_a_viewer_cannot_open_one(method: str, viewer: Client):
 
 
 def test_the_severity_is_chosen_or_medium(responder: Client):
-    responder.post("/incidents/new", {"kind": "none", "severity": "critical"})
-    responder.post("/incidents/new", {"kind": "none"})
+    responder.post("/incidents/new", {"title": "a", "kind": "none", "severity": "critical"})
+    responder.post("/incidents/new", {"title": "b", "kind": "none"})
     assert list(Incident.objects.order_by("id").values_list("severity", flat=True)) == [
         "critical",
         "medium",
