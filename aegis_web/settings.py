@@ -5,7 +5,6 @@ folder. `DATABASE_URL` and `REDIS_URL` replace them (docs/operating.md lists eve
 """
 
 import hashlib
-import secrets
 import tempfile
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from aegis_web import api_document
 from aegis_web.executor_settings import executors_of
+from aegis_web.secret_key import kept_secret
 from aegis_web.sign_on_settings import sign_on_of
 from incidents.delivery.address import networks
 
@@ -46,18 +46,7 @@ def positive(name: str, default: int) -> int:
 # Where everything that this instance writes lives: database, evidence, sockets, secret.
 DATA_DIR = Path(env.str("AEGIS_DATA_DIR", default=str(BASE_DIR / "var"))).resolve()
 
-
-def kept_secret() -> str:
-    """The secret key made at the first start, kept in the data folder, readable by its owner."""
-    path = DATA_DIR / "secret-key"
-    if not path.exists():
-        DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path.touch(mode=0o600)
-        path.write_text(secrets.token_urlsafe(50))
-    return path.read_text().strip()
-
-
-SECRET_KEY = env.str("AEGIS_SECRET_KEY", default="") or kept_secret()
+SECRET_KEY = env.str("AEGIS_SECRET_KEY", default="") or kept_secret(DATA_DIR)
 DEBUG = env.bool("AEGIS_DEBUG", default=False)
 ALLOWED_HOSTS = env.list("AEGIS_ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.list("AEGIS_TRUSTED_ORIGINS", default=[])

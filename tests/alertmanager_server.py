@@ -3,7 +3,6 @@
 import json
 import subprocess
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -82,15 +81,15 @@ def alertmanager(folder: Path, *, webhook: str, token: str) -> Iterator[Alertman
         yield Alertmanager(f"http://127.0.0.1:{port}")
     finally:
         process.terminate()
-        process.wait(timeout=20)
+        process.wait(timeout=60)
 
 
 def _wait_until_ready(url: str, process: "subprocess.Popen[bytes]") -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 90
     while time.monotonic() < deadline and process.poll() is None:
         try:
             with urllib.request.urlopen(f"{url}/-/ready", timeout=2):  # noqa: S310 - our own URL
                 return
-        except (urllib.error.URLError, ConnectionError):
+        except OSError:
             time.sleep(0.05)
     raise RuntimeError("Alertmanager did not get ready")

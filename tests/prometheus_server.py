@@ -2,7 +2,6 @@
 
 import subprocess
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -71,15 +70,15 @@ def prometheus(folder: Path, metrics: Text) -> Iterator[str]:
         yield f"http://127.0.0.1:{port}"
     finally:
         process.terminate()
-        process.wait(timeout=20)
+        process.wait(timeout=60)
 
 
 def _wait_until_ready(url: str, process: "subprocess.Popen[bytes]") -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 90
     while time.monotonic() < deadline and process.poll() is None:
         try:
             with urllib.request.urlopen(f"{url}/-/ready", timeout=2):  # noqa: S310 - our own URL
                 return
-        except (urllib.error.URLError, ConnectionError):
+        except OSError:
             time.sleep(0.05)
     raise RuntimeError("Prometheus did not get ready")

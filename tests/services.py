@@ -93,7 +93,7 @@ def redis_server(folder: Path) -> Iterator[str]:
     command = [program, "--port", "0", "--unixsocket", str(socket), "--dir", str(folder)]
     process = subprocess.Popen([*command, "--save", ""], stdout=subprocess.DEVNULL)
     try:
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 90
         while not socket.exists() and time.monotonic() < deadline:
             time.sleep(0.02)
         yield f"redis+socket://{socket}"

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.e2e.instances import Instance, embedded, server
 from tests.services import needed
 
 logging.getLogger("httpx").setLevel(logging.WARNING)
+expect.set_options(timeout=30_000)  # ms: pages and their servers share the machine with other runs
 
 BROWSER_OPTIONS = [
     "--no-sandbox",

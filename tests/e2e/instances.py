@@ -96,7 +96,7 @@ class Instance:
         for process in self.processes.values():
             process.terminate()
         for process in self.processes.values():
-            process.wait(timeout=30)
+            process.wait(timeout=60)
 
 
 def _environment(folder: Path, **more: str) -> dict[str, str]:

@@ -9,7 +9,7 @@ import httpx
 from diagnosis.simulator.simulation import Simulation
 
 #: Seconds that a diagnosis may take from the upload to its end, worker start included.
-PATIENCE = 90.0
+PATIENCE = 180.0
 
 
 def open_incident(api: httpx.Client, *, title: str, kind: str) -> int:

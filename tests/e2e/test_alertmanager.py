@@ -57,7 +57,7 @@ def opened(api: httpx.Client) -> list[dict[str, Any]]:
     return [one for one in events if {"node-701", "node-702"} & set(one["data"]["hosts"])]
 
 
-def wait(until: Callable[[], object], seconds: float = 90) -> None:
+def wait(until: Callable[[], object], seconds: float = 180) -> None:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if until():

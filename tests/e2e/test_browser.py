@@ -11,7 +11,7 @@ from diagnosis.simulator.scenarios import simulate
 from tests.e2e.instances import Instance
 
 #: Milliseconds from the upload to the answer on the page.
-PATIENCE = 90_000
+PATIENCE = 180_000
 
 
 @pytest.fixture

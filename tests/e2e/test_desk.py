@@ -14,7 +14,7 @@ from tests.e2e.people import PASSWORD, add_person, log_in, opened, seen, session
 from tests.e2e.test_browser import SCHEMES, violations
 
 #: Milliseconds from an upload to its answer, and for a live page to look again.
-PATIENCE, LIVE = 90_000, 30_000
+PATIENCE, LIVE = 180_000, 60_000
 
 
 @pytest.fixture(scope="module")

@@ -1,10 +1,12 @@
 """The main job over REST, in the embedded and in the server set-up."""
 
+import time
+
 import httpx
 
 from diagnosis.simulator.scenarios import simulate
 from tests.e2e.instances import Instance
-from tests.e2e.journeys import diagnose, finished_diagnosis, open_incident, upload
+from tests.e2e.journeys import PATIENCE, diagnose, finished_diagnosis, open_incident, upload
 
 
 def test_a_hang_ends_with_the_rank_that_did_not_arrive(api: httpx.Client) -> None:
@@ -85,9 +87,11 @@ def test_a_worker_killed_in_the_middle_leaves_one_finished_diagnosis(
 
 
 def wait_until_running(api: httpx.Client, incident: int) -> None:
-    for _ in range(2000):
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
         runs = api.get(f"incidents/{incident}/diagnoses").json()["results"]
         if runs and runs[0]["state"] == "running":
             return
         assert not runs or runs[0]["state"] == "queued", "it ended before it could be interrupted"
+        time.sleep(0.1)  # well below the requests that a token has in a minute
     raise AssertionError("the diagnosis never ran")

@@ -10,7 +10,7 @@ from tests.e2e.journeys import finished_diagnosis, open_incident, upload
 from tests.e2e.test_browser import SCHEMES, violations
 
 #: Milliseconds that a replay of a few incidents may take, worker start included.
-PATIENCE = 90_000
+PATIENCE = 180_000
 WORKBENCH = "admin/diagnosis/taxonomydraft/"
 XID_45 = "admin/diagnosis/taxonomydraft/signatures/xid-45-preemptive-removal"
 TEARDOWN = (

@@ -125,7 +125,8 @@ def test_nothing_is_handed_in_twice_even_by_a_restarted_collector(collect, serve
     assert len(server.sent("/evidence")) == 1
 
 
-def test_a_dump_that_is_still_being_written_waits(collect, server, tmp_path):
+def test_a_dump_that_is_still_being_written_waits(collect, server, tmp_path, monkeypatch):
+    monkeypatch.setattr(collect, "SETTLED_S", 60.0)
     (tmp_path / "comm_lib_trace_rank_0").write_bytes(b"half")
     node(collect, server, tmp_path).tick()
     assert not server.sent("/evidence")

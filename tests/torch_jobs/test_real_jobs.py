@@ -36,7 +36,7 @@ def torch_python() -> str | None:
 
 pytestmark = [
     pytest.mark.long,
-    pytest.mark.timeout(240),
+    pytest.mark.timeout(600),
     pytest.mark.skipif(torch_python() is None, reason=_WHY),
 ]
 
@@ -54,7 +54,7 @@ def jobs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     command = [torch_python() or "", str(_WORKER), str(WORLD), str(root), *FAULTS]
     with subprocess.Popen(command, env=environment, start_new_session=True) as running:
         try:
-            running.wait(timeout=200)
+            running.wait(timeout=500)
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(running.pid, signal.SIGKILL)

@@ -21,7 +21,7 @@ def children(tmp_path: Path) -> Iterator[Children]:
 
 
 def wait_for_end(child: Child) -> None:
-    child.process.wait(timeout=20)
+    child.process.wait(timeout=60)
 
 
 def test_a_child_that_ends_by_itself_is_told_with_its_last_words(children: Children):

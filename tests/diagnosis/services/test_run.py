@@ -152,7 +152,7 @@ def test_the_lease_is_extended_while_the_engine_works():
     held = DiagnosisFactory(running=True, lease_expires_at=timezone.now())
     first = held.lease_expires_at
     with kept_alive(pk=held.pk, owner="worker", every=0.02):
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + 90
         while held.lease_expires_at == first and time.monotonic() < deadline:
             time.sleep(0.02)
             held.refresh_from_db()

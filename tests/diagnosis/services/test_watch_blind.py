@@ -1,6 +1,6 @@
 """A metric source on its bad days: shown as such, asked again rightly, and no incident invented."""
 
-import time
+import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
 
@@ -20,18 +20,9 @@ NOW = START + 7200
 PLACEMENT = Placement.of(RankPlace(rank, f"node-{rank:03d}") for rank in range(4))
 
 
-@pytest.fixture(autouse=True)
-def _short_patience(settings) -> None:
-    settings.WATCH_SOURCE_SECONDS = 1
-
-
 @pytest.fixture
 def watched() -> Watched:
     return Watched(running_attempt(PLACEMENT, start=START))
-
-
-def too_slow(handler: BaseHTTPRequestHandler, form: dict[str, str]) -> None:
-    time.sleep(0.8)
 
 
 def nan_for_all(handler: BaseHTTPRequestHandler, form: dict[str, str]) -> None:
@@ -47,7 +38,6 @@ BAD_DAYS: dict[str, tuple[Behaviour, str, bool]] = {
     "forbidden": (answers(401, "who are you"), "401", True),
     "overloaded": (answers(503, "try later", Retry_After="30"), "503", False),
     "garbage": (answers(200, "<html>hello</html>"), "no JSON", False),
-    "slow": (too_slow, "within", False),
 }
 
 
@@ -61,11 +51,35 @@ def test_a_source_that_fails_is_shown_with_its_reason_and_nothing_is_opened(
         watched.run(NOW, NOW + 60, beat=60)
 
     source.refresh_from_db()
-    assert watched.watch.verdict == WatchVerdict.CANNOT_TELL
     assert reason in watched.watch.error
+    assert source.permanent is permanent
+    assert_shown_as_failing(source, watched)
+
+
+def test_a_source_that_does_not_answer_is_left_and_shown(watched: Watched, settings):
+    settings.WATCH_SOURCE_SECONDS = 1
+    left = threading.Event()
+
+    def silent(handler: BaseHTTPRequestHandler, form: dict[str, str]) -> None:
+        left.wait()
+
+    with fake_server(silent) as server:
+        source = MetricSource.objects.create(name="prometheus", url=server.url)
+        try:
+            watched.run(NOW, NOW + 60, beat=60)
+        finally:
+            left.set()
+
+    source.refresh_from_db()
+    assert "within" in watched.watch.error
+    assert source.permanent is False
+    assert_shown_as_failing(source, watched)
+
+
+def assert_shown_as_failing(source: MetricSource, watched: Watched) -> None:
+    assert watched.watch.verdict == WatchVerdict.CANNOT_TELL
     assert watched.watch.error_since is not None
     assert source.state == SourceState.FAILS
-    assert source.permanent is permanent
     assert not Incident.objects.exists()
 
 
