@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('incidents', '0001_squashed_0018_executions'),
+        ('incidents', '0019_nobody_is_superuser'),
     ]
 
     operations = [
