@@ -1,25 +1,21 @@
 """Loading the demo from an empty desk."""
 
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 from kombu.exceptions import KombuError, OperationalError
 
 from diagnosis.tasks import load_demo
-from incidents.exceptions import NotAllowed
 from incidents.roles import Capability
-from incidents.views.requests import PageRequest, actor_of
+from incidents.views.permitted import needs
+from incidents.views.requests import PageRequest
 
 
 @require_POST
+@needs(Capability.OPERATE)
 def demo(request: PageRequest) -> HttpResponse:
     """Asks a worker to tell the demo's stories."""
-    try:
-        actor_of(request).require(Capability.OPERATE)
-    except NotAllowed as error:
-        raise PermissionDenied(str(error)) from error
     try:
         load_demo.delay()
     except (OperationalError, KombuError, OSError):

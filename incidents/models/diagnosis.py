@@ -204,6 +204,11 @@ class Recommendation(TargetFields):
         return f"{named} (seen on {self.seen_on})" if self.seen_on else named
 
     @property
+    def lacks_host(self) -> bool:
+        """Whether it says to isolate a host and not which: only who names one can follow it."""
+        return self.action == Action.ISOLATE_HOST and not self.target_host.strip()
+
+    @property
     def acted_on(self) -> str:
         """What someone acts on, in a few words; empty for the job, which goes without saying."""
         if self.target_kind in {TargetKind.JOB, TargetKind.NONE}:

@@ -57,9 +57,11 @@ class User(AbstractUser):
         constraints = [one_of("role", Role, name="user_role_known")]
 
     def save(self, *args: Any, update_fields: Iterable[str] | None = None, **kwargs: Any) -> None:
-        """Derives `is_staff` and `is_superuser` from the role: there is one place to look."""
+        """Derives `is_staff` from the role. Nobody is `is_superuser`: Django asks for nothing more
+        then, neither for the role nor for how far someone reaches.
+        """
         self.is_staff = Role(self.role) in STAFF_ROLES
-        self.is_superuser = self.role == Role.ADMIN
+        self.is_superuser = False
         if update_fields is not None and "role" in set(update_fields):
             update_fields = {*update_fields, "is_staff", "is_superuser"}
         super().save(*args, update_fields=update_fields, **kwargs)

@@ -39,8 +39,9 @@ def decide(
     another one stands now, `StaleVersion` is raised and nothing changes.
 
     Nothing is executed: an isolation that was decided on marks the host as suspect, and the event
-    carries the scheduler's command as text. Raises `InvalidInput` where reason or change lack, and
-    `TooManyIsolations` where so many hosts would be out that it takes a second word (`confirm`).
+    carries the scheduler's command as text. Raises `InvalidInput` where reason or change lack, or
+    the host of an isolation, and `TooManyIsolations` where so many hosts would be out that it
+    takes a second word (`confirm`).
     """
     actor.require(Capability.RESPOND)
     _check(kind, reason, changed_action, changed_target.strip())
@@ -50,6 +51,7 @@ def decide(
         .get(pk=recommendation.pk)
     )
     _check_seen(recommendation, seen_decision)
+    _check_host(recommendation, kind, changed_action, changed_target)
     _guard(actor, recommendation, kind, changed_action, changed_target, confirm=confirm)
     recommendation.decisions.filter(standing=True).update(standing=False)
     changes = kind == DecisionKind.CHANGE
@@ -119,6 +121,23 @@ def _check_seen(recommendation: Recommendation, seen: int | None) -> None:
     standing = recommendation.decisions.filter(standing=True).values_list("pk", flat=True).first()
     if seen is not None and seen != (standing or 0):
         raise StaleVersion(expected=seen, current=standing or 0)
+
+
+def _check_host(
+    recommendation: Recommendation,
+    kind: DecisionKind,
+    changed_action: Action | None,
+    changed_target: str,
+) -> None:
+    """Refuses to isolate nobody knows what: the command, the guard and the host lack a name."""
+    if kind == DecisionKind.ACCEPT and recommendation.lacks_host:
+        raise InvalidInput(
+            "This answer names no host to isolate: change the recommendation, and say which.",
+            field="changed_target",
+        )
+    isolates = kind == DecisionKind.CHANGE and changed_action == Action.ISOLATE_HOST
+    if isolates and not (changed_target.strip() or recommendation.target_host.strip()):
+        raise InvalidInput("Say which host to isolate.", field="changed_target")
 
 
 def _guard(

@@ -20,6 +20,7 @@ from incidents.forms import (
     snooze_end,
 )
 from incidents.models import Incident, Recommendation
+from incidents.roles import Capability
 from incidents.services import batches, diagnoses
 from incidents.services import incidents as services
 from incidents.services.batches import Wanted
@@ -29,6 +30,7 @@ from incidents.services.decisions import next_step
 from incidents.services.snoozing import wake as wake_up
 from incidents.views.answers import change, changed
 from incidents.views.isolation import asked_again
+from incidents.views.permitted import needs
 from incidents.views.requests import PageRequest, actor_of
 
 PAGE = "incidents:incident"
@@ -118,6 +120,7 @@ def wake(request: PageRequest, pk: int) -> HttpResponse:
 
 
 @require_safe
+@needs(Capability.RESPOND)
 def correction(request: PageRequest, pk: int) -> HttpResponse:
     """The form, asked for when someone opens it: its list of attempts is long."""
     incident = get_object_or_404(selectors.incidents(), pk=pk)

@@ -9,6 +9,7 @@ from incidents.choices import BatchStep
 from incidents.exceptions import InvalidInput
 from incidents.forms import MergeForm, OpenTicketForm, TicketForm
 from incidents.models import Incident, TicketLink
+from incidents.roles import Capability
 from incidents.services import batches
 from incidents.services.batches import Wanted
 from incidents.services.merging import unmerge as take_out
@@ -18,6 +19,7 @@ from incidents.services.tickets import link_ticket, unlink_ticket
 from incidents.views.answers import change, changed
 from incidents.views.desk_changes import incident_named
 from incidents.views.incident_changes import checked
+from incidents.views.permitted import needs
 from incidents.views.requests import PageRequest, actor_of
 
 PAGE = "incidents:incident"
@@ -47,6 +49,7 @@ def unmerge(request: PageRequest, pk: int) -> HttpResponse:
 
 
 @require_safe
+@needs(Capability.RESPOND)
 def splitting(request: PageRequest, pk: int) -> HttpResponse:
     """The files and hosts of an incident, to choose what belongs to another one."""
     incident = get_object_or_404(selectors.incident_with_hosts(), pk=pk)

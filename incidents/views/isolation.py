@@ -8,7 +8,9 @@ from django.views.decorators.http import require_safe
 
 from incidents.forms import DecisionForm
 from incidents.models import Recommendation
+from incidents.roles import Capability
 from incidents.services.blast_radius import blast_radius
+from incidents.views.permitted import needs
 from incidents.views.requests import PageRequest
 
 #: What a decision is made of; the question's page hands it on.
@@ -26,6 +28,7 @@ def asked_again(request: PageRequest, about: Recommendation) -> HttpResponse:
 
 
 @require_safe
+@needs(Capability.RESPOND)
 def confirm(request: PageRequest, pk: int, recommendation: int) -> HttpResponse:
     """Why it is a question now, and the way back; back at once where it is none any more."""
     about = get_object_or_404(

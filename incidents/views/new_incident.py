@@ -17,14 +17,15 @@ from incidents.services.incidents import open_incident
 from incidents.services.opening import UNTITLED
 from incidents.views.answers import status_of
 from incidents.views.evidence import attach_all, words_of
+from incidents.views.permitted import needs
 from incidents.views.requests import PageRequest, actor_of
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@needs(Capability.RESPOND)
 def new(request: PageRequest) -> HttpResponseBase:
     """The form, and what it makes. A script asks for JSON and sends the files afterwards."""
     try:
-        actor_of(request).require(Capability.RESPOND)
         form = _form(request)
         if request.method != "POST" or not form.is_valid():
             status = 422 if form.is_bound else 200

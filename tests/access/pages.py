@@ -30,13 +30,13 @@ PAGES = [
     Cell("POST", "incidents/{incident}/mitigate", RESPOND, HIDDEN, {}),
     Cell("POST", "incidents/{incident}/resolve", RESPOND, HIDDEN, {"resolution": "other"}),
     Cell("POST", "incidents/{incident}/reopen", RESPOND, HIDDEN, {}),
-    Cell("GET", "incidents/{incident}/correction", READ, HIDDEN),
+    Cell("GET", "incidents/{incident}/correction", RESPOND, HIDDEN),
     Cell("POST", "incidents/{incident}/correct", RESPOND, HIDDEN, {"title": "t"}),
     Cell("POST", "incidents/{incident}/snooze", RESPOND, HIDDEN, {}),
     Cell("POST", "incidents/{incident}/wake", RESPOND, HIDDEN, {}),
     Cell("POST", "incidents/{incident}/merge", RESPOND, HIDDEN, {}),
     Cell("POST", "incidents/{incident}/unmerge", RESPOND, HIDDEN, {}),
-    Cell("GET", "incidents/{incident}/splitting", READ, HIDDEN),
+    Cell("GET", "incidents/{incident}/splitting", RESPOND, HIDDEN),
     Cell("POST", "incidents/{incident}/split", RESPOND, HIDDEN, {}),
     Cell(
         "POST", "incidents/{incident}/recommendations/{recommendation}/plan", EXECUTE, HIDDEN, {}
@@ -51,7 +51,9 @@ PAGES = [
         "POST", "incidents/{incident}/recommendations/{recommendation}", RESPOND, HIDDEN,
         {"kind": "accept"},
     ),
-    Cell("GET", "incidents/{incident}/recommendations/{recommendation}/confirm", READ, HIDDEN),
+    Cell(
+        "GET", "incidents/{incident}/recommendations/{recommendation}/confirm", RESPOND, HIDDEN
+    ),
     Cell("GET", "incidents/{incident}/report", READ, HIDDEN),
     Cell("GET", "incidents/{incident}/report.md", READ, HIDDEN),
     Cell("GET", "evidence/{evidence}/excerpt", READ, HIDDEN),

@@ -31,6 +31,17 @@ def test_permission_follows_the_role(role: Role, permission: str, answer: bool):
     assert UserFactory(role=role).has_perm(permission) is answer
 
 
+@pytest.mark.parametrize(
+    "permission",
+    ["incidents.change_user", "incidents.add_user", "diagnosis.change_signature"],
+)
+@pytest.mark.parametrize("limit", [{"clusters": ["north"]}, {"owners": ["vision"]}])
+def test_an_administrator_who_is_limited_may_not_do_what_is_for_all(permission: str, limit):
+    person = UserFactory(role=Role.ADMIN, **limit)
+    person.refresh_from_db()
+    assert not person.has_perm(permission)
+
+
 def test_someone_deactivated_has_no_permission():
     assert not UserFactory(role=Role.ADMIN, is_active=False).has_perm("incidents.view_incident")
 

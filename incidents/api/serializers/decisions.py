@@ -69,7 +69,10 @@ class DecisionRequestSerializer(RequestSerializer):
         choices=Action.choices, required=False, help_text="What to do instead; only to change."
     )
     changed_target = serializers.CharField(
-        required=False, default="", max_length=300, help_text="On which host; only to change."
+        required=False,
+        default="",
+        max_length=300,
+        help_text="On which host; only to change. To isolate, where the answer names none.",
     )
     confirm = serializers.BooleanField(
         required=False,

@@ -208,6 +208,16 @@ def test_a_decision_that_makes_no_sense_is_refused_by_field(
     assert answer.json()["errors"][0]["pointer"] == pointer
 
 
+@pytest.mark.parametrize(
+    "body",
+    [{"kind": "accept"}, {"kind": "change", "reason": "x", "changed_action": "isolate-host"}],
+)
+def test_an_isolation_that_names_no_host_is_refused(api: APIClient, body: dict[str, str]):
+    answer = decide(api, RecommendationFactory(target_host=""), **body)
+    assert answer.status_code == 400
+    assert answer.json()["errors"][0]["pointer"] == "#/changed_target"
+
+
 def test_an_outcome_closes_the_loop(api: APIClient):
     made = decide(api, RecommendationFactory(), kind="accept")
     body = {"outcome": "part-bad", "outcome_note": "RMA 4411"}

@@ -125,6 +125,30 @@ def test_deciding_takes_a_responder(role: Role):
         )
 
 
+@pytest.mark.parametrize(
+    ("kind", "given"),
+    [("accept", {}), ("change", {"reason": "x", "changed_action": Action.ISOLATE_HOST})],
+)
+def test_an_isolation_that_names_no_host_is_refused_until_someone_names_it(kind: str, given):
+    recommendation = RecommendationFactory(target_host="", target_kind="rank", target_rank=5)
+    with pytest.raises(InvalidInput) as refused:
+        decide(recommendation, kind, **given)
+    assert refused.value.field == "changed_target"
+    assert not recommendation.decisions.exists()
+    decide(
+        recommendation,
+        "change",
+        reason="rank 5 runs there",
+        changed_action=Action.ISOLATE_HOST,
+        changed_target="node-007",
+    )
+    assert Host.objects.get().name == "node-007"
+
+
+def test_what_isolates_nothing_needs_no_host():
+    decide(RecommendationFactory(action="watch", target_host="", target_kind="job"))
+
+
 @pytest.mark.parametrize("target", ["node-[001-100]", "ALL", "a b;rm"])
 def test_an_isolation_of_what_is_no_hosts_name_is_refused_and_registers_nothing(target: str):
     with pytest.raises(InvalidInput) as refused:

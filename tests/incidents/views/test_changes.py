@@ -5,7 +5,7 @@ from django.test import Client
 from django.utils import timezone
 
 from incidents.choices import DecisionKind, Source
-from incidents.models import Decision, Host, Incident, User
+from incidents.models import Decision, Host, Incident, Recommendation, User
 from incidents.roles import Actor
 from incidents.services import incidents as services
 from incidents.services.decisions import decide
@@ -46,6 +46,17 @@ def test_accepting_is_recorded_under_ones_name(responder: Client, recommendation
     responder.post(deciding(recommendation), {"kind": "accept", "seen": 0})
     decision = Decision.objects.get()
     assert (decision.kind, decision.actor, decision.standing) == ("accept", "anna", True)
+
+
+def test_an_isolation_without_a_host_asks_for_one_in_place_of_accept(
+    responder: Client, recommendation
+):
+    Recommendation.objects.update(target_host="", target_kind="rank", target_rank=5)
+    page = responder.get(f"/incidents/{recommendation.diagnosis.incident.pk}").content.decode()
+    assert "Name the host…" in page
+    assert 'value="accept"' not in page
+    response = responder.post(deciding(recommendation), {"kind": "accept"}, headers=HTMX)
+    assert (response.status_code, Decision.objects.count()) == (422, 0)
 
 
 def test_rejecting_needs_a_reason(responder: Client, recommendation):
