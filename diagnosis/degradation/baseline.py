@@ -238,6 +238,7 @@ def _common(usual: FloatArray, step: float, constant: float) -> Common:
         variance=variance,
         run=np.zeros_like(mean),
         stirred=np.full_like(mean, -np.inf),
+        drift=np.zeros_like(mean),
         last=np.zeros_like(mean),
     )
 

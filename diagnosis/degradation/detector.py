@@ -64,7 +64,9 @@ class Detector:
     settle_s: float = 25.0
     drowsy: float = 2.5
     uneven: float = 0.35
+    uneven_counts: float = 1.0
     even: float = 0.05
+    remembers: float = 4.0
 
     def __call__(self, window: MetricWindow) -> Judgement:
         return self.judge(window)
@@ -226,7 +228,9 @@ class Detector:
             settle_s=self.settle_s,
             drowsy=self.drowsy,
             uneven=self.uneven,
+            uneven_counts=self.uneven_counts,
             even=self.even,
+            remembers=self.remembers,
         )
 
 

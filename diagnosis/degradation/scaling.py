@@ -23,6 +23,8 @@ PEAK_QUANTILE = 0.97
 LEVEL_SAMPLES, LEVEL_ENTITIES = 16, 256
 #: No usual deviation is smaller than this share of the smallest change that matters.
 LEAST_SHARE = np.float32(0.1)
+#: What is told in this unit is memory in use.
+MEMORY_UNIT = "GB"
 _TINY = 1e-9
 _SIGN = {Direction.LOW: -1.0, Direction.HIGH: 1.0, Direction.EITHER: 0.0}
 
@@ -34,7 +36,8 @@ class Scaling:
     Far above `unit` a step of 0.1 is a change of about 10 %; far below, the scale is linear, so
     counters near zero and gauges that fall to zero stay finite. All arrays have shape
     (metrics, 1), so that they broadcast over entities; `sign` is 1 where high is bad, -1 where low
-    is, 0 where both are. All but `unit` have a row more for each of the `blends`.
+    is, 0 where both are; `memory` marks what processes hold, and let go of when they end. All but
+    `unit` have a row more for each of the `blends`.
     """
 
     unit: FloatArray
@@ -42,6 +45,7 @@ class Scaling:
     sign: FloatArray
     abnormal: BoolArray
     activity: BoolArray
+    memory: BoolArray
     blends: tuple[Blend, ...] = ()
 
     @cached_property
@@ -97,6 +101,7 @@ def scaling_of(
         sign=_floats([_SIGN[item.bad] for item in definitions]),
         abnormal=_flags([item.kind is MetricKind.ABNORMAL for item in definitions]),
         activity=_flags([item.kind is MetricKind.ACTIVITY for item in definitions]),
+        memory=_flags([item.unit == MEMORY_UNIT for item in definitions]),
     )
 
 

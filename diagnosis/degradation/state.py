@@ -65,7 +65,8 @@ class Common:
 
     `level` is the usual height, `mean` the present distance to it, `variance` how that usually
     varies, `run` the seconds for which it has been away, `stirred` the seconds since the start of
-    the state when it was last further away than matters, `last` the newest distance to the level.
+    the state when it was last further away than matters, `drift` how far the level moved of late,
+    `last` the newest distance to the level.
     """
 
     level: FloatArray
@@ -73,6 +74,7 @@ class Common:
     variance: FloatArray
     run: FloatArray
     stirred: FloatArray
+    drift: FloatArray
     last: FloatArray
 
 

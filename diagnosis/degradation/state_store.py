@@ -29,7 +29,7 @@ from diagnosis.degradation.state import (
 )
 
 #: Raised whenever states of an older version can no longer be read.
-VERSION = 5
+VERSION = 6
 
 _PARTS = {
     "recent": Recent,

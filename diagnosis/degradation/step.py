@@ -19,6 +19,10 @@ _TOP = np.float32(6.0)
 _JUMP_LIMIT = np.float32(6.0)
 #: A host without a past of its own learns from samples this far away (common scale), not further.
 _YOUNG_REACH = np.float32(0.5)
+#: Counters of the peers that rose by this share of what matters have stirred.
+_STIRRED_COUNTS = np.float32(0.4)
+#: Memory that all hosts let go of like this (common scale) was held by processes that ended.
+_RELEASED = np.float32(0.5)
 #: Slow affairs are looked after once in so many ticks.
 _TURNS = 4
 #: Turns move on by one tick after so many: some series are there only at every second or fourth.
@@ -74,7 +78,9 @@ class Step:
     settle_s: float
     drowsy: float
     uneven: float
+    uneven_counts: float
     even: float
+    remembers: float
 
     def __call__(self, state: Watch, time: float, values: FloatArray) -> None:
         """Take in one sample of all cells, (metrics, entities), in the order of the peers."""
@@ -166,13 +172,20 @@ class Step:
                 state.left = time
             state.elsewhere = time
         peers.mean += gain(state.step, self.fast_s) * change
-        np.copyto(
-            peers.stirred,
-            np.float32(time - state.start),
-            where=np.abs(peers.mean) > state.scaling.floor,
-        )
+        matters = np.where(gauges, np.float32(1.0), _STIRRED_COUNTS) * state.scaling.floor
+        np.copyto(peers.stirred, np.float32(time - state.start), where=np.abs(peers.mean) > matters)
+        released = state.scaling.memory & (away < -_RELEASED)
+        if bool(released.any()):
+            self._begin_anew(state, released)
         pull = np.maximum(np.minimum(away, np.float32(self.turn)), np.float32(-self.turn))
-        peers.level += gain(state.step, self.memory_s) * pull
+        pull *= gain(state.step, self.memory_s)
+        peers.level += pull
+        peers.drift += pull - gain(state.step, self.remembers * self.memory_s) * peers.drift
+
+    def _begin_anew(self, state: Watch, released: BoolArray) -> None:
+        """The processes of these cells ended: what the next ones hold has a past of its own."""
+        state.age[np.broadcast_to(released, state.age.shape)] = 0.0
+        state.youngest = 0.0
 
     def _note_jumps(self, state: Watch, apart: FloatArray) -> None:
         """How far cells of a small group jump; its spread at one moment says too little."""
@@ -223,10 +236,12 @@ class Step:
         floor = state.scaling.floor
         if smooth is state.slow:
             floor = floor * np.where(state.scaling.abnormal, self.slow_floor_share, 1.0)
-        uneven = self.uneven * np.clip(np.abs(state.common.mean) - self.even, 0, 1)
+        share = np.where(state.scaling.abnormal, self.uneven_counts, self.uneven)
+        went = np.maximum(np.abs(state.common.mean), np.abs(state.common.mean + state.common.drift))
+        uneven = share * np.clip(went - self.even, 0, 1)
         smooth.usual *= wider
-        share = np.float32(self.second_metric_share * self.limit)
-        np.multiply(smooth.usual, share, out=smooth.edge)
+        bar = np.float32(self.second_metric_share * self.limit)
+        np.multiply(smooth.usual, bar, out=smooth.edge)
         np.maximum(smooth.edge, (floor + uneven).astype(np.float32), out=smooth.edge)
 
     def _learn_variance(self, state: Watch, smooth: Smoothed, awake: FloatArray) -> None:

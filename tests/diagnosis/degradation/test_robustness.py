@@ -116,3 +116,26 @@ def test_the_host_that_hangs_is_named_while_the_fleet_stands_still() -> None:
     assert suspects[0].alarm_time is not None
     assert truth.onset is not None
     assert suspects[0].alarm_time - truth.onset <= 120
+
+
+@pytest.mark.parametrize(
+    ("seed", "confounder"),
+    [(250, "fabric-congestion"), (577, "fabric-congestion"), (534, "restart"), (270, "hall-heat")],
+)
+def test_the_host_that_goes_furthest_in_what_befalls_all_is_not_named(
+    seed: int, confounder: str
+) -> None:
+    window, truth, placement = simulate_fleet(seed)
+    assert confounder in truth.confounders
+    assert [x for x in Detector().judge(window, placement=placement).suspects if x.alarm_time] == []
+
+
+def test_memory_that_grows_on_one_host_long_after_a_restart_is_seen() -> None:
+    memory = gauges(4, level=400.0)
+    memory[:, 100:112] *= 0.3
+    memory[:, 112:] *= 1 + 0.01 * np.random.default_rng(5).normal(size=(32, 1))
+    memory[9, 220:] *= 1.1
+
+    suspects = Detector().judge(window_of(memory, "host_mem_gb")).suspects
+
+    assert [suspect.host for suspect in suspects] == ["node-09"]

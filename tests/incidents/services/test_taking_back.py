@@ -6,6 +6,7 @@ from incidents.choices import Action, DecisionKind, ExecutionState, HostState, O
 from incidents.exceptions import NotAllowed, TransitionRefused
 from incidents.models import Decision, Event, Execution, Host, Recommendation
 from incidents.services import decisions, hosts
+from incidents.services.carrying import carry_on
 from incidents.services.taking_back import take_back
 from tests.factories import (
     DiagnosisFactory,
@@ -83,7 +84,7 @@ def test_where_a_later_run_repeated_it_it_is_taken_back_as_well(recommendation: 
         done=True,
     )
     again = RecommendationFactory(diagnosis=later)
-    decisions.carry_on(decision)
+    carry_on(decision)
     (repeated,) = again.decisions.all()
     take_back(actor=actor(), decision=repeated)
     assert (standing(recommendation), standing(again)) == ([], [])
