@@ -15,6 +15,7 @@ from csp.constants import NONE, SELF, UNSAFE_INLINE
 from django.core.exceptions import ImproperlyConfigured
 
 from aegis_web import api_document
+from aegis_web.embedded.address import name_of
 from aegis_web.executor_settings import executors_of
 from aegis_web.secret_key import kept_secret
 from aegis_web.sign_on_settings import sign_on_of
@@ -48,7 +49,12 @@ DATA_DIR = Path(env.str("AEGIS_DATA_DIR", default=str(BASE_DIR / "var"))).resolv
 
 SECRET_KEY = env.str("AEGIS_SECRET_KEY", default="") or kept_secret(DATA_DIR)
 DEBUG = env.bool("AEGIS_DEBUG", default=False)
-ALLOWED_HOSTS = env.list("AEGIS_ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+EMBEDDED_HOST = env.str("AEGIS_HOST", default="127.0.0.1")
+EMBEDDED_PORT = positive("AEGIS_PORT", 8000)
+ALLOWED_HOSTS = env.list(
+    "AEGIS_ALLOWED_HOSTS",
+    default=["localhost", "127.0.0.1", "[::1]", name_of(EMBEDDED_HOST)],
+)
 CSRF_TRUSTED_ORIGINS = env.list("AEGIS_TRUSTED_ORIGINS", default=[])
 SERVED_OVER_TLS = env.bool("AEGIS_TLS", default=False)
 
@@ -199,8 +205,6 @@ DATA_UPLOAD_MAX_NUMBER_FILES = positive("AEGIS_UPLOAD_MAX_FILES", 4096)
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1024**2
 
 # The embedded set-up (`manage.py serve`).
-EMBEDDED_HOST = env.str("AEGIS_HOST", default="127.0.0.1")
-EMBEDDED_PORT = positive("AEGIS_PORT", 8000)
 EMBEDDED_WEB_WORKERS = positive("AEGIS_WEB_WORKERS", 2)
 EMBEDDED_TASK_WORKERS = positive("AEGIS_TASK_WORKERS", 2)
 
@@ -349,9 +353,9 @@ try:
     WEBHOOK_NETWORKS = networks(env.list("AEGIS_WEBHOOK_NETWORKS", default=[]))
 except ValueError as error:
     raise ImproperlyConfigured(f"AEGIS_WEBHOOK_NETWORKS: {error}") from error
-PUBLIC_URL = env.str("AEGIS_PUBLIC_URL", default=f"http://{EMBEDDED_HOST}:{EMBEDDED_PORT}").rstrip(
-    "/"
-)
+PUBLIC_URL = env.str(
+    "AEGIS_PUBLIC_URL", default=f"http://{name_of(EMBEDDED_HOST)}:{EMBEDDED_PORT}"
+).rstrip("/")
 
 # REST. Requests are counted where all web processes see it.
 API_REQUESTS_PER_MINUTE = positive("AEGIS_REQUESTS_PER_MINUTE", 1200)

@@ -64,6 +64,11 @@ urlpatterns = [
         incident_changes.decide,
         name="decide",
     ),
+    path(
+        "incidents/<int:pk>/decisions/<int:decision>/undo",
+        incident_changes.take_back,
+        name="take-back",
+    ),
     path("incidents/<int:pk>/report", sheet.sheet, name="sheet"),
     path("incidents/<int:pk>/report.md", sheet.sheet_markdown, name="sheet-markdown"),
     path(

@@ -1,5 +1,6 @@
 """Starts broker, worker and web processes together and stops them together."""
 
+import errno
 import fcntl
 import os
 import signal
@@ -11,9 +12,11 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
 from types import FrameType
 
+from aegis_web.embedded.address import local, name_of
 from aegis_web.embedded.broker import start_broker
 from aegis_web.embedded.processes import Child, Children
 
@@ -40,7 +43,8 @@ class Embedded:
 
     @property
     def address(self) -> str:
-        return f"http://{self.host}:{self.port}/"
+        """Where people open it."""
+        return f"http://{name_of(self.host)}:{self.port}/"
 
     def serve(self, *, announce: Callable[[], None], prepare: Callable[[], None]) -> int:
         """Run until a signal; the exit code of the instance. Call it inside `only_one_here`.
@@ -96,6 +100,7 @@ class Embedded:
     def await_web(self, children: Children, stop: "Stop") -> None:
         """Return when the web process answers; raises `CannotServe` when a child ends before."""
         began = told = time.monotonic()
+        asked = f"http://{local(self.host)}:{self.port}/health"
         while (now := time.monotonic()) < began + START_LIMIT and not stop.asked:
             for child in children.ended():
                 raise CannotServe(f"{child.name} did not start:\n{children.last_words(child)}")
@@ -104,8 +109,12 @@ class Embedded:
                 sys.stderr.write(f"Still starting after {now - began:.0f} s: a busy machine? ...\n")
                 sys.stderr.flush()
             try:
-                with urllib.request.urlopen(f"{self.address}health", timeout=5):  # noqa: S310
+                with urllib.request.urlopen(asked, timeout=5):
                     return
+            except urllib.error.HTTPError as answer:
+                if answer.code < HTTPStatus.INTERNAL_SERVER_ERROR:  # by a name that is not served
+                    return
+                time.sleep(0.1)
             except (urllib.error.URLError, OSError):
                 time.sleep(0.1)
         if not stop.asked:
@@ -181,7 +190,14 @@ def free_port(host: str, wanted: int, tries: int = 20) -> int:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 probe.bind((host, port))
-            except OSError:
-                continue
+            except OSError as error:
+                if error.errno == errno.EADDRINUSE:
+                    continue
+                raise CannotServe(
+                    f"cannot listen at {host}, port {port}: {error.strerror}; "
+                    "set AEGIS_HOST to an address of this machine, AEGIS_PORT to a free port"
+                ) from error
             return port
-    raise CannotServe(f"ports {wanted} to {wanted + tries - 1} are all taken; set AEGIS_PORT")
+    raise CannotServe(
+        f"ports {wanted} to {wanted + tries - 1} are all taken; set AEGIS_PORT to a free one"
+    )

@@ -115,6 +115,7 @@ urlpatterns = [
     at("executions/<int:pk>/run", ExecutionViewSet, {"post": "run"}, "execution-run"),
     at("decisions", DecisionViewSet, LIST, "decisions"),
     at("decisions/<int:pk>", DecisionViewSet, ONE_TO_CHANGE, "decision"),
+    at("decisions/<int:pk>/undo", DecisionViewSet, {"post": "undo"}, "undo-decision"),
     at("events", EventViewSet, LIST, "events"),
     at("tokens", TokenViewSet, LIST_AND_CREATE, "tokens"),
     at("tokens/<int:pk>", TokenViewSet, {"get": "retrieve", "delete": "destroy"}, "token"),

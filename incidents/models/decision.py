@@ -16,6 +16,7 @@ from incidents.roles import Capability
 class Decision(models.Model):
     """What someone decided. The newest one stands; earlier ones are kept.
 
+    One that was taken back (`undone_at`) counts as never made, but for the timeline.
     `carried_from` is the decision that this one repeats: a later run recommended the same again.
     """
 
@@ -41,6 +42,8 @@ class Decision(models.Model):
     carried_from = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.PROTECT, related_name="carried_to"
     )
+    undone_at = models.DateTimeField(null=True, blank=True)
+    undone_by = models.CharField(max_length=200, blank=True)
     outcome = models.CharField(max_length=16, choices=Outcome.choices, default=Outcome.PENDING)
     outcome_note = models.TextField(blank=True)
     outcome_at = models.DateTimeField(null=True, blank=True)

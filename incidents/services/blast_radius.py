@@ -17,6 +17,10 @@ from incidents.exceptions import TooManyIsolations
 from incidents.hostnames import normalise_host
 from incidents.models import Cluster, Decision, Event, Host
 
+#: Decisions that take a host out.
+ISOLATES = Q(kind=DecisionKind.ACCEPT, recommendation__action=Action.ISOLATE_HOST) | Q(
+    kind=DecisionKind.CHANGE, changed_action=Action.ISOLATE_HOST
+)
 #: Hosts that the question names one by one.
 _NAMES = 8
 
@@ -119,11 +123,8 @@ def question_before(cluster: Cluster, host: str) -> str:
 
 def _decided(cluster: Cluster, since: datetime) -> list[str]:
     """Hosts whose isolation was decided since then and not taken back."""
-    isolates = Q(kind=DecisionKind.ACCEPT, recommendation__action=Action.ISOLATE_HOST) | Q(
-        kind=DecisionKind.CHANGE, changed_action=Action.ISOLATE_HOST
-    )
     found = Decision.objects.filter(
-        isolates,
+        ISOLATES,
         standing=True,
         decided_at__gte=since,
         recommendation__diagnosis__incident__cluster=cluster,

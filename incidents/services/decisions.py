@@ -173,10 +173,11 @@ def _record(actor: Actor, decision: Decision, recommendation: Recommendation) ->
     action, target = _decided(decision, recommendation)
     commands: Mapping[str, str] = {}
     host: Host | None = None
+    noted: Mapping[str, object] = {}
     if decision.kind != DecisionKind.REJECT:
         commands = commands_for(action, host=target, reference=incident.reference)
         if action == Action.ISOLATE_HOST:
-            host = _mark_suspect(incident, target)
+            host, noted = _mark_suspect(incident, target)
     record(
         actor=actor,
         verb=_VERBS[DecisionKind(decision.kind)],
@@ -189,6 +190,7 @@ def _record(actor: Actor, decision: Decision, recommendation: Recommendation) ->
             "action": action,
             "target": target or recommendation.target_label,
             "commands": dict(commands),
+            **({"noted": noted} if noted else {}),
         },
     )
 
@@ -219,16 +221,17 @@ def _text(decision: Decision, recommendation: Recommendation, commands: Mapping[
     return text
 
 
-def _mark_suspect(incident: Incident, name: str) -> Host | None:
+def _mark_suspect(incident: Incident, name: str) -> tuple[Host, Mapping[str, object]]:
     """Marks a host that is in service as suspect; isolating it is for a person to do.
 
-    A host that only the evidence named is registered in the incident's cluster.
+    A host that only the evidence named is registered in the incident's cluster. With it comes how
+    it stood before, which taking the decision back goes by.
     """
-    if not name.strip():
-        return None
     (host,) = topology.hosts_named(incident.cluster, [name]).values()
+    joined = not incident.hosts.filter(pk=host.pk).exists()
+    noted = {"before": host.state, "joined": joined}
     incident.hosts.add(host)
     if host.state == HostState.IN_SERVICE:
         host.state = HostState.SUSPECT
         host.save(update_fields=["state"])
-    return host
+    return host, noted

@@ -51,7 +51,9 @@ def reckon(incident: Incident) -> Reckoning:
     Incident.objects.select_for_update(of=("self",)).get(pk=incident.pk)
     told = list(_told(incident))
     judged = [one.judged for one in told]
-    decisions = Decision.objects.filter(recommendation__diagnosis__incident=incident)
+    decisions = Decision.objects.filter(
+        recommendation__diagnosis__incident=incident, undone_at=None
+    )
     first = decisions.order_by("decided_at").values_list("decided_at", flat=True).first()
     reckoning, _ = Reckoning.objects.update_or_create(
         incident=incident,

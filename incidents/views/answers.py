@@ -22,7 +22,7 @@ from incidents.exceptions import (
     StaleVersion,
     StorageFull,
 )
-from incidents.models import Batch, Incident
+from incidents.models import Batch, Decision, Incident
 from incidents.views.conflict import conflict
 from incidents.views.requests import PageRequest
 
@@ -60,7 +60,7 @@ def changed(
     *,
     to: str,
     pk: int | None = None,
-    undo: Batch | None = None,
+    undo: Batch | Decision | None = None,
     leads_there: bool = False,
     incidents: Sequence[Incident] = (),
 ) -> HttpResponse:
@@ -78,11 +78,18 @@ def changed(
     response = HttpResponse(status=HTTPStatus.NO_CONTENT)
     told = {"level": "success", "text": text}
     if undo is not None:
-        told["undo"] = reverse("incidents:undo", kwargs={"batch": undo.pk})
+        told["undo"] = _way_back(undo)
     trigger_client_event(response, "notice", told)
     rows = [one.pk for one in incidents]
     shown = {"all": True} if len(rows) > _NAMED_ROWS else {"incidents": rows}
     return trigger_client_event(response, "changed", shown)
+
+
+def _way_back(what: Batch | Decision) -> str:
+    if isinstance(what, Batch):
+        return reverse("incidents:undo", kwargs={"batch": what.pk})
+    incident = what.recommendation.diagnosis.incident_id
+    return reverse("incidents:take-back", kwargs={"pk": incident, "decision": what.pk})
 
 
 def status_of(error: RecordsError) -> HTTPStatus:

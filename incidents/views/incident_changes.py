@@ -19,7 +19,7 @@ from incidents.forms import (
     StepForm,
     snooze_end,
 )
-from incidents.models import Incident, Recommendation
+from incidents.models import Decision, Incident, Recommendation
 from incidents.roles import Capability
 from incidents.services import batches, diagnoses
 from incidents.services import incidents as services
@@ -28,6 +28,7 @@ from incidents.services.correcting import Correction
 from incidents.services.decisions import decide as decide_about
 from incidents.services.decisions import next_step
 from incidents.services.snoozing import wake as wake_up
+from incidents.services.taking_back import take_back as taken_back
 from incidents.views.answers import change, changed
 from incidents.views.isolation import asked_again
 from incidents.views.permitted import needs
@@ -182,4 +183,16 @@ def decide(request: PageRequest, pk: int, recommendation: int) -> HttpResponse:
     except TooManyIsolations:
         return asked_again(request, about)
     text = f"{decision.get_kind_display()}: {about}. {next_step(decision)}".strip()
-    return changed(request, text, to=PAGE, pk=pk)
+    return changed(request, text, to=PAGE, pk=pk, undo=decision)
+
+
+@change
+def take_back(request: PageRequest, pk: int, decision: int) -> HttpResponse:
+    """The recommendation as it stood before a decision."""
+    found = get_object_or_404(
+        Decision.objects.select_related("recommendation"),
+        pk=decision,
+        recommendation__diagnosis__incident=pk,
+    )
+    taken_back(actor=actor_of(request), decision=found)
+    return changed(request, f"Taken back: {found.recommendation}.", to=PAGE, pk=pk)

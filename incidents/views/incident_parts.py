@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from django.conf import settings
 
-from incidents.choices import ExecutionState, ParseStatus, SuspectRole
+from incidents.choices import ExecutionState, Outcome, ParseStatus, SuspectRole
 from incidents.commands import commands_for
 from incidents.excerpts import Excerpt
 from incidents.hostnames import normalise_host
@@ -40,7 +40,7 @@ class Advice:
 
     `host` is the one that was decided to be isolated; `execution` the command that an executor
     plans or ran for it, `asks_again` why it takes a second word; `lacks_executor` where one is on,
-    though not that of the job's scheduler.
+    though not that of the job's scheduler. `may_take_back` until something came of the decision.
     """
 
     recommendation: Recommendation
@@ -52,6 +52,7 @@ class Advice:
     may_run: bool = False
     lacks_executor: bool = False
     asks_again: str = ""
+    may_take_back: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +128,9 @@ def _advice(
         may_run=isolated is not None and scheduled,
         lacks_executor=bool(settings.EXECUTORS) and not scheduled,
         asks_again=question_before(incident.cluster, host) if planned else "",
+        may_take_back=standing is not None
+        and standing.outcome == Outcome.PENDING
+        and (execution is None or planned),
     )
 
 

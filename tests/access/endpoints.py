@@ -144,6 +144,7 @@ ENDPOINTS = [
     Cell("GET", "decisions", READ, ABSENT),
     Cell("GET", "decisions/{decision}", READ, HIDDEN),
     Cell("PATCH", "decisions/{decision}", RESPOND, HIDDEN, {"outcome": "recovered"}),
+    Cell("POST", "decisions/{decision}/undo", RESPOND, HIDDEN, {}),
     Cell("GET", "events", READ, ABSENT),
     Cell("GET", "tokens", OPERATE, ABSENT),
     Cell("POST", "tokens", OPERATE, SAME, TOKEN),

@@ -54,6 +54,7 @@ PAGES = [
     Cell(
         "GET", "incidents/{incident}/recommendations/{recommendation}/confirm", RESPOND, HIDDEN
     ),
+    Cell("POST", "incidents/{incident}/decisions/{decision}/undo", RESPOND, HIDDEN, {}),
     Cell("GET", "incidents/{incident}/report", READ, HIDDEN),
     Cell("GET", "incidents/{incident}/report.md", READ, HIDDEN),
     Cell("GET", "evidence/{evidence}/excerpt", READ, HIDDEN),

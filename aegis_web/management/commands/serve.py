@@ -7,6 +7,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from aegis_web.embedded.address import EVERYWHERE
 from aegis_web.embedded.broker import BrokerUnavailable
 from aegis_web.embedded.first_login import first_login
 from aegis_web.embedded.supervisor import CannotServe, Embedded, free_port, only_one_here
@@ -43,10 +44,8 @@ class Command(BaseCommand):
         call_command("collectstatic", interactive=False, verbosity=0)
         login = first_login(settings.DATA_DIR)
         self._say("Starting broker, worker and web ...")
-        if port != options["port"]:
-            self._say(f"Port {options['port']} is taken by something else; using {port}.")
-        # Links in messages to other systems lead here, unless the environment says otherwise.
-        os.environ.setdefault("AEGIS_PUBLIC_URL", f"http://{options['host']}:{port}")
+        # What is started reads where it listens from there: names that it serves, links to it.
+        os.environ |= {"AEGIS_HOST": options["host"], "AEGIS_PORT": str(port)}
         instance = Embedded(
             data_dir=settings.DATA_DIR,
             host=options["host"],
@@ -57,7 +56,7 @@ class Command(BaseCommand):
         )
         return instance.serve(
             prepare=lambda: self._fill(demo=not options["no_demo"]),
-            announce=lambda: self._announce(instance, login),
+            announce=lambda: self._announce(instance, login, wanted=options["port"]),
         )
 
     def _say(self, text: str) -> None:
@@ -68,8 +67,14 @@ class Command(BaseCommand):
         if demo and not Incident.objects.exists():
             call_command("demo", stdout=self.stdout)
 
-    def _announce(self, instance: Embedded, login: str) -> None:
+    def _announce(self, instance: Embedded, login: str, *, wanted: int) -> None:
         self._say(f"\nAegis is running at {instance.address}")
+        if instance.port != wanted:
+            self._say(f"  port:   {wanted} is taken by something else; AEGIS_PORT chooses another")
+        if instance.host == EVERYWHERE:
+            self._say(
+                "  names:  served by this one; AEGIS_ALLOWED_HOSTS lists others, and addresses"
+            )
         self._say(f"  log in: {login}")
         self._say(f"  data:   {settings.DATA_DIR}  (logs in {settings.DATA_DIR / 'logs'})")
         self._say(f"  stop:   Ctrl-C, or kill {os.getpid()}")

@@ -27,6 +27,7 @@ class DecisionSerializer(serializers.ModelSerializer[Decision]):
         help_text="The decision of an earlier run that this one repeats.",
     )
     decided_at = InstantField()
+    undone_at = InstantField(allow_null=True)
     outcome_at = InstantField(allow_null=True)
 
     class Meta:
@@ -44,6 +45,8 @@ class DecisionSerializer(serializers.ModelSerializer[Decision]):
             "carried_from",
             "actor",
             "decided_at",
+            "undone_at",
+            "undone_by",
             "commands",
             "outcome",
             "outcome_note",

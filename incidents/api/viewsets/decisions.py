@@ -18,6 +18,7 @@ from incidents.api.serializers.diagnoses import RecommendationInListSerializer
 from incidents.api.viewsets.base import RecordViewSet, address, record_of, recorded
 from incidents.roles import Capability
 from incidents.services import decisions
+from incidents.services.taking_back import take_back
 
 
 class DecisionsOfRecommendationViewSet(RecordViewSet):
@@ -57,7 +58,7 @@ class DecisionsOfRecommendationViewSet(RecordViewSet):
 class DecisionViewSet(RecordViewSet):
     """Decisions over all incidents."""
 
-    needs = {"PATCH": Capability.RESPOND}
+    needs = {"PATCH": Capability.RESPOND, "POST": Capability.RESPOND}
     queryset = selectors.decisions()
     serializer_class = DecisionSerializer
 
@@ -82,4 +83,13 @@ class DecisionViewSet(RecordViewSet):
                 outcome=given["outcome"],
                 note=given["outcome_note"],
             )
+        return Response(self.shown(record_of(selectors.decisions(), pk)))
+
+    @takes(None, gives={200: DecisionSerializer})
+    def undo(self, request: Request, pk: int) -> Response:
+        """Take it back, as long as no executor acted and its outcome is not known.
+
+        The recommendation is undecided again, or the decision before this one stands again.
+        """
+        take_back(actor=self.actor, decision=record_of(selectors.decisions(), pk))
         return Response(self.shown(record_of(selectors.decisions(), pk)))

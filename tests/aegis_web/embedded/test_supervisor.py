@@ -26,7 +26,7 @@ import sys, time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 class Healthy(BaseHTTPRequestHandler):
     def do_GET(self):
-        self.send_response(200)
+        self.send_response(int(sys.argv[2]))
         self.end_headers()
 time.sleep(1)
 HTTPServer(("127.0.0.1", int(sys.argv[1])), Healthy).serve_forever()
@@ -57,10 +57,21 @@ def test_a_web_process_that_starts_slowly_is_waited_for_and_told_of(
 ):
     monkeypatch.setattr(supervisor, "PATIENCE", 0.2)
     port = ports.free_port()
-    children.start("web", [sys.executable, "-c", _SLOW, str(port)])
+    children.start("web", [sys.executable, "-c", _SLOW, str(port), "200"])
     instance(tmp_path, port).await_web(children, stop)
 
     assert "Still starting after" in capsys.readouterr().err
+
+
+def test_one_that_listens_everywhere_reaches_itself_though_it_serves_other_names_alone(
+    children: Children, stop: Stop, tmp_path: Path
+):
+    port = ports.free_port()
+    children.start("web", [sys.executable, "-c", _SLOW, str(port), "400"])
+    everywhere = Embedded(tmp_path, "0.0.0.0", port, None, web_workers=1, task_workers=1)  # noqa: S104
+    everywhere.await_web(children, stop)
+
+    assert everywhere.address == f"http://{socket.gethostname()}:{port}/"
 
 
 def test_a_child_that_ends_at_the_start_is_told_with_its_last_words(
@@ -80,6 +91,12 @@ def test_a_taken_port_moves_on_to_the_next():
         port = taken.getsockname()[1]
 
         assert free_port("127.0.0.1", port) > port
+
+
+@pytest.mark.parametrize("host", ["192.0.2.1", "nowhere.invalid"])
+def test_an_address_that_is_not_this_machines_is_told_as_such(host: str):
+    with pytest.raises(CannotServe, match=rf"cannot listen at {host}.*AEGIS_HOST"):
+        free_port(host, ports.free_port())
 
 
 @pytest.mark.parametrize("port", [0, -1, 65_535, 80_000])

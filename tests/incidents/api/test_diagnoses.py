@@ -218,6 +218,14 @@ def test_an_isolation_that_names_no_host_is_refused(api: APIClient, body: dict[s
     assert answer.json()["errors"][0]["pointer"] == "#/changed_target"
 
 
+def test_a_decision_is_taken_back_once(api: APIClient):
+    made = decide(api, RecommendationFactory(), kind="accept").json()
+    told = api.post(f"/api/v1/decisions/{made['id']}/undo").json()
+    assert (told["standing"], told["undone_by"] != "") == (False, True)
+    assert told["undone_at"].endswith("Z")
+    assert api.post(f"/api/v1/decisions/{made['id']}/undo").status_code == 409
+
+
 def test_an_outcome_closes_the_loop(api: APIClient):
     made = decide(api, RecommendationFactory(), kind="accept")
     body = {"outcome": "part-bad", "outcome_note": "RMA 4411"}

@@ -1,5 +1,7 @@
 """What people do from the incident's page, and what refuses them."""
 
+import json
+
 import pytest
 from django.test import Client
 from django.utils import timezone
@@ -46,6 +48,20 @@ def test_accepting_is_recorded_under_ones_name(responder: Client, recommendation
     responder.post(deciding(recommendation), {"kind": "accept", "seen": 0})
     decision = Decision.objects.get()
     assert (decision.kind, decision.actor, decision.standing) == ("accept", "anna", True)
+
+
+def test_the_notice_and_the_page_offer_to_take_a_decision_back(
+    responder: Client, viewer: Client, recommendation
+):
+    answer = responder.post(deciding(recommendation), {"kind": "accept"}, headers=HTMX)
+    undo = json.loads(answer["HX-Trigger"])["notice"]["undo"]
+    page = f"/incidents/{recommendation.diagnosis.incident.pk}"
+    assert f'action="{undo}"' in responder.get(page).content.decode()
+    assert f'action="{undo}"' not in viewer.get(page).content.decode()
+    assert viewer.post(undo).status_code == 403
+    responder.post(undo, headers=HTMX)
+    assert not Decision.objects.filter(standing=True).exists()
+    assert f'action="{undo}"' not in responder.get(page).content.decode()
 
 
 def test_an_isolation_without_a_host_asks_for_one_in_place_of_accept(

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('incidents', '0019_nobody_is_superuser'),
+        ('incidents', '0020_decisions_taken_back'),
     ]
 
     operations = [
