@@ -14,7 +14,7 @@ from diagnosis.core.collectives import CollectiveProgress
 from diagnosis.core.configuration import Snapshot
 from diagnosis.core.counters import CounterSheet
 from diagnosis.core.devices import DeviceSeat, Seats
-from diagnosis.core.diagnosis import Conclusion, Diagnosis
+from diagnosis.core.diagnosis import Conclusion, Diagnosis, Skipped
 from diagnosis.core.evidence import Evidence
 from diagnosis.core.placement import Placement
 from diagnosis.core.topology import Topology
@@ -22,9 +22,10 @@ from diagnosis.core.words import TargetKind
 from diagnosis.degradation.catalogue import Catalogue
 from diagnosis.degradation.kept_windows import conclude_metrics
 from diagnosis.fusion import fuse
+from diagnosis.readers.archives import unpacked
 from diagnosis.readers.counter_sources import read_counters
 from diagnosis.readers.flight_recorder import read_dumps
-from diagnosis.readers.sorted_evidence import cut_off, sort_by_kind
+from diagnosis.readers.sorted_evidence import SortedEvidence, cut_off, sort_by_kind
 from diagnosis.taxonomy.history import History
 from diagnosis.taxonomy.ruleset import Taxonomy, rules_version
 from diagnosis.taxonomy.suppression import Suppression
@@ -55,10 +56,36 @@ def diagnose(
     `taxonomy` or a `catalogue` of metrics the shipped ones are used. What `suppression` silences is
     told and not judged. `history` knows what befell the same parts before. `now` (seconds since the
     epoch) gives time stamps without a year theirs. Evidence that cannot be read ends in `skipped`
-    with its reason and never raises; `judged` is False when nothing could be judged.
+    with its reason and never raises; `judged` is False when nothing could be judged. Archives are
+    unpacked, each member a file of its own.
     """
-    rules = taxonomy or Taxonomy.default()
-    given = sort_by_kind(evidence)
+    with unpacked(evidence) as files:
+        return _judged(
+            sort_by_kind(files.evidence),
+            files.skipped,
+            placement=placement,
+            topology=topology or Topology(),
+            rules=taxonomy or Taxonomy.default(),
+            catalogue=catalogue,
+            suppression=suppression,
+            history=history,
+            now=now,
+        )
+
+
+def _judged(
+    given: SortedEvidence,
+    left_out: Sequence[Skipped],
+    *,
+    placement: Placement | None,
+    topology: Topology,
+    rules: Taxonomy,
+    catalogue: Catalogue | None,
+    suppression: Suppression,
+    history: History,
+    now: float | None,
+) -> Diagnosis:
+    """The answer from evidence that was sorted; `left_out`: what of the archives was not read."""
     known = placement or given.placement
     seats = _seats(given.snapshots, known)
     history = replace(history, seats=Seats((*seats, *history.seats.rows)))
@@ -70,7 +97,7 @@ def diagnose(
     counted = localise_counters(logs.reports, placement=known, ended_ranks=logs.ended_ranks)
     if counted:
         conclusions.append(counted)
-    wired = (topology or Topology()).with_more(given.topology)
+    wired = topology.with_more(given.topology)
     network = conclude_network(given.probes, wired, settings)
     drift = conclude_configuration(given.snapshots, logs.symptoms, settings)
     conclusions += [one for one in (drift, network) if one is not None]
@@ -94,7 +121,7 @@ def diagnose(
         given.metrics, placement=known, catalogue=catalogue
     )
     conclusions += metrics
-    unusable = {*given.skipped, *logs.skipped, *unread, *uncounted, *unplotted}
+    unusable = {*left_out, *given.skipped, *logs.skipped, *unread, *uncounted, *unplotted}
     unusable |= set(cut_off(given, unusable))
     skipped = tuple(sorted(unusable, key=lambda item: item.file))
     version = rules_version(rules, suppression.rules)

@@ -81,6 +81,7 @@ class EvidenceKind(TextChoices):
     PING_MATRIX = "ping-matrix", "Ping matrix"
     CONFIGURATION = "configuration", "Configuration snapshot"
     METRICS = "metrics", "Metric window"
+    ARCHIVE = "archive", "Archive"
     EMPTY = "empty", "Empty file"
     UNKNOWN = "unknown", "Not told yet"
 

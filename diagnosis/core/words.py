@@ -89,5 +89,6 @@ class EvidenceKind(StrEnum):
     PING_MATRIX = "ping-matrix"
     CONFIGURATION = "configuration"
     METRICS = "metrics"
+    ARCHIVE = "archive"
     EMPTY = "empty"
     UNKNOWN = "unknown"

@@ -37,7 +37,8 @@ _OPERATION_TABLE = re.compile(
     rb"(?:\xef\xbb\xbf)?(?=[^\n]*\boptype\b)(?=[^\n]*\bmb_id\b)[\w\",;\t ]+\r?\n"
 )
 _NPZ_MEMBERS = re.compile(rb"(?:values|metrics|hosts|time|devices)\.npy")
-_ARCHIVES = {b"PK\x03\x04": "zip", b"7z\xbc\xaf": "7z", b"\xfd7zXZ": "xz", b"BZh": "bzip2"}
+_ZIP = b"PK\x03\x04"
+_OTHER_ARCHIVES = {b"7z\xbc\xaf": "7z", b"Rar!": "rar"}
 _TAR_MAGIC, _TAR_MAGIC_AT = b"ustar", 257
 #: The first record of each source of counters; the readers of `counter_sources` say whose.
 _COUNTER_LINES = re.compile(
@@ -83,6 +84,8 @@ def kind_of_head(head: bytes) -> EvidenceKind:
     )
     if found := next((kind for kind, holds in checks if holds), None):
         return found
+    if archive_of_head(head):
+        return EvidenceKind.ARCHIVE
     if counters_of(head):
         return EvidenceKind.COUNTERS
     if is_configuration(head, whole=len(head) < HEAD_BYTES):
@@ -91,12 +94,17 @@ def kind_of_head(head: bytes) -> EvidenceKind:
     return found or (EvidenceKind.LOG if _looks_like_text(head) else EvidenceKind.UNKNOWN)
 
 
+def archive_of_head(head: bytes) -> str:
+    """Which sort of archive a file with this head is, "zip" or "tar"; empty for none."""
+    if head.startswith(_ZIP) and not _is_metric_window(head):
+        return "zip"
+    return "tar" if head[_TAR_MAGIC_AT:].startswith(_TAR_MAGIC) else ""
+
+
 def why_unknown(head: bytes) -> str:
     """What to tell someone whose file is of no kind that is read, and what would help."""
-    name = next((name for magic, name in _ARCHIVES.items() if head.startswith(magic)), None)
-    if head[_TAR_MAGIC_AT:].startswith(_TAR_MAGIC):
-        name = "tar"
-    if name is not None:
+    others = (name for magic, name in _OTHER_ARCHIVES.items() if head.startswith(magic))
+    if name := archive_of_head(head) or next(others, ""):
         return f"an archive ({name}): unpack it and hand in the files, or the folder"
     if any(half and half.count(0) > 0.8 * len(half) for half in (head[:512:2], head[1:512:2])):
         return "text in UTF-16 without its mark, or binary data: save it as UTF-8 if it is a log"
@@ -115,7 +123,7 @@ def counters_of(head: bytes) -> str:
 def _is_metric_window(head: bytes) -> bool:
     if head.startswith((MAGIC, b"PAR1")):
         return True
-    if head.startswith(b"PK\x03\x04"):
+    if head.startswith(_ZIP):
         return bool(_NPZ_MEMBERS.match(head, 30))
     return bool(_METRIC_TABLE.match(head) or _OPERATION_TABLE.match(head))
 

@@ -99,7 +99,8 @@ def _by_kind(
     ]
     skipped += [
         Skipped(item.name, why_unknown(_head(item)))
-        for item in by_kind.get(EvidenceKind.UNKNOWN, [])
+        for kind in (EvidenceKind.UNKNOWN, EvidenceKind.ARCHIVE)
+        for item in by_kind.get(kind, [])
     ]
     return by_kind, skipped
 

@@ -1,17 +1,20 @@
 """The engine's answer as the records store it."""
 
 from collections.abc import Mapping
+from pathlib import PurePosixPath
 from typing import Any
 
 import orjson
 
 from diagnosis.core.diagnosis import Diagnosis, Finding, Suspect
 from diagnosis.core.target import Target
+from diagnosis.readers.archives import IN_PART
 from diagnosis.readers.origin import Origin
 from diagnosis.readers.sorted_evidence import CUT_OFF
 from diagnosis.services.faults import faults_in, seats_in
 from incidents import models
 from incidents.choices import ParseStatus
+from incidents.services.evidence import NAME_LENGTH
 from incidents.services.results import (
     DiagnosisResult,
     FindingData,
@@ -102,8 +105,9 @@ def _readings(
 
 
 def _status(reason: str) -> ParseStatus:
-    """A file that was cut off was read as far as it goes."""
-    return ParseStatus.PARSED if reason in {"", CUT_OFF} else ParseStatus.SKIPPED
+    """A file that was cut off was read as far as it goes, an archive as far as it can be."""
+    read = reason in {"", CUT_OFF} or reason.startswith(IN_PART)
+    return ParseStatus.PARSED if read else ParseStatus.SKIPPED
 
 
 def _share(value: float) -> float:
@@ -126,18 +130,28 @@ class _Findings:
             self.rows.append(self._row(finding))
         return self._positions[key]
 
+    def _record_of(self, name: str) -> models.Evidence | None:
+        """The record of a file, or of the archive that it is in."""
+        paths = (name, *map(str, PurePosixPath(name).parents))
+        return next((self._records[path] for path in paths if path in self._records), None)
+
     def _row(self, finding: Finding) -> FindingData:
-        record = self._records.get(finding.evidence or "")
+        record = self._record_of(finding.evidence or "")
         return FindingData(
             detector=finding.detector,
             target=_target(finding.target),
             text=finding.text,
-            evidence=finding.evidence or "",
+            evidence=_shown(finding.evidence or ""),
             evidence_id=record.pk if record else None,
             locator=None if finding.locator is None else plain(finding.locator),
             time=finding.time,
             weight=finding.weight,
         )
+
+
+def _shown(name: str) -> str:
+    """A file's name as long as one may be; of a longer path in an archive both ends."""
+    return name if len(name) <= NAME_LENGTH else f"{name[:245]} ... {name[-250:]}"
 
 
 def _target(target: Target) -> TargetData:

@@ -1,5 +1,6 @@
 """The clues of one log as they are found: equal lines counted, different ones told apart."""
 
+import re
 from collections import Counter
 from dataclasses import replace
 from typing import TypeAlias
@@ -15,6 +16,7 @@ from diagnosis.taxonomy.suppression import Suppression
 from diagnosis.triage.clues import TEXT_LENGTH, Clue, Moment
 from diagnosis.triage.places import Place, pci_in
 from diagnosis.triage.repeats import Saying, Speaker, Tallies, Tally
+from diagnosis.triage.sheet_states import is_of_a_sheet
 
 #: Different clues that one log may give; a log with more is a flood whose start is enough, save for
 #: the first MAX_RECORDS of each signature.
@@ -26,6 +28,8 @@ MAX_VARIANTS = 100
 #: Clues of one signature whose whole records are kept; later ones keep their own line. A watchdog's
 #: record is always kept whole: its numbers may stand in a later line.
 MAX_RECORDS = 8
+
+_SPACED = re.compile(r"\s+:\s+")
 
 #: What a line says of which part (`Saying.what`).
 _What: TypeAlias = tuple[object, ...]
@@ -90,10 +94,10 @@ class ClueBook:
             line=record.line if start == span[0] else block.number_at(start),
             offset=record.offset if start == span[0] else block.offset_at(start),
             lines=record.lines,
-            text=line.text.strip()[:TEXT_LENGTH],
+            text=_text_of(match, line.text),
             context=record.text,
             parts=tuple(sorted(match.parts.items())),
-            moment=self._moment(line.head.stamp, record, head),
+            moment=None if is_of_a_sheet(match) else self._moment(line.head.stamp, record, head),
             job=self._origin.job,
             report=_report_in(match, record.text),
             ignored_by=self._suppression.rules_on(line.data),
@@ -156,6 +160,14 @@ def _match_of(saying: Saying) -> Match:
     if saying.match is None:
         raise ValueError("words without a match make no clue")
     return saying.match
+
+
+def _text_of(match: Match, line: str) -> str:
+    """The line; of a sheet's, with the device that it is about."""
+    device = match.parts.get("device")
+    return (f"{device}: {_SPACED.sub(': ', line.strip())}" if device else line.strip())[
+        :TEXT_LENGTH
+    ]
 
 
 def _is_watchdogs(match: Match | None) -> bool:

@@ -12,6 +12,7 @@ from diagnosis.triage.clocks import order_doubt
 from diagnosis.triage.clues import Clue, earliest
 from diagnosis.triage.outcome import Outcome
 from diagnosis.triage.places import pci_key
+from diagnosis.triage.standing import is_state
 from diagnosis.triage.suspects import advice, by_machine, part_target, shown, suspect, target_of
 from diagnosis.triage.timeline import day_text
 
@@ -33,7 +34,8 @@ def judge_critical(case: Case, job: str | None, *, also_idle: bool = False) -> O
 
     `also_idle`: take those whose action is only to watch too, and consequences: the last resort.
     """
-    standing = case.of(SignatureClass.CRITICAL, follow_on=also_idle)
+    found = case.of(SignatureClass.CRITICAL, follow_on=also_idle)
+    standing = [clue for clue in found if not is_state(clue)]
     if not also_idle:
         standing = [clue for clue in standing if clue.signature.action not in _IDLE]
     if not standing:

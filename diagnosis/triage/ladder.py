@@ -15,9 +15,11 @@ from diagnosis.triage.distributed import (
     judge_rest,
 )
 from diagnosis.triage.outcome import Outcome
+from diagnosis.triage.preempted import judge_preempted
 from diagnosis.triage.quiet import judge_degradation, judge_exits, judge_nothing, tells_exit
 from diagnosis.triage.sifting import described, sift
 from diagnosis.triage.software import judge_software
+from diagnosis.triage.standing import judge_states, with_states
 from diagnosis.triage.standstill import judge_mismatch, judge_silent, judge_silent_host
 from diagnosis.triage.suppressed import mentioned, told
 
@@ -31,6 +33,7 @@ def climb(case: Case, job: str | None) -> Outcome:
     for passed_over, rung in _rungs(sifted.case, job):
         outcome = rung()
         if outcome is not None:
+            outcome = with_states(outcome, sifted.case)
             outcome = mentioned(with_asides(outcome, sifted.case), case.silenced)
             return replace(outcome, trace=(*trace, *outcome.trace))
         trace.append(passed_over)
@@ -40,6 +43,7 @@ def climb(case: Case, job: str | None) -> Outcome:
 
 def _rungs(case: Case, job: str | None) -> list[_Rung]:
     return [
+        ("no notice of preemption before all that failed", lambda: judge_preempted(case, job)),
         ("no critical finding that asks for action", lambda: judge_critical(case, job)),
         (
             "no user, configuration or storage finding before the first distributed one",
@@ -55,8 +59,10 @@ def _rungs(case: Case, job: str | None) -> list[_Rung]:
         ("no rank left before the others failed", lambda: judge_departed(case, job)),
         ("no rank is silent while the others wait", lambda: judge_silent(case, job)),
         ("no host fell silent before the others failed", lambda: judge_silent_host(case, job)),
+        ("no GPU's sheet qualifies it for return", lambda: judge_states(case, job, broken=True)),
         ("no critical finding to watch", lambda: _watched(case, job)),
         ("no other distributed finding", lambda: _fan_out(case, job)),
+        ("no GPU's sheet asks for a reset", lambda: judge_states(case, job)),
         ("no sign of degradation", lambda: judge_degradation(case)),
         (
             "no user, configuration or storage finding after it either",

@@ -15,6 +15,7 @@ from diagnosis.taxonomy.matcher import Match, Matcher
 from diagnosis.taxonomy.signature import Stream
 from diagnosis.triage.mentions import host_in
 from diagnosis.triage.places import Place, address_of, gpu_name, nic_of
+from diagnosis.triage.sheet_states import is_of_a_sheet
 
 #: Different words that are remembered for one log at a time, and how long they may be (bytes).
 MAX_REMEMBERED = 20_000
@@ -159,7 +160,7 @@ class Sayings:
         match = self._matcher.best(raw, words, possible)
         if match is None:
             return NOTHING
-        if not self._matcher.matches_so(words, match):
+        if is_of_a_sheet(match) or not self._matcher.matches_so(words, match):
             return UNSURE
         mention = host_in(words, match.signature)
         return Saying(match, mention) if words == raw else self._shared(match, mention)

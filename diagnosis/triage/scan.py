@@ -32,6 +32,7 @@ from diagnosis.triage.clues import Clue
 from diagnosis.triage.facts import FACT_PATTERNS, FactReader, Facts, speaks_of_facts
 from diagnosis.triage.mentions import host_in
 from diagnosis.triage.repeats import Saying, Sayings, Speaker
+from diagnosis.triage.sheet_states import in_sheet, is_of_a_sheet
 
 #: From this many bytes on, building the quicker scanner (half a second) pays for itself.
 NATIVE_FROM_BYTES = 64 * 1024**2
@@ -195,6 +196,8 @@ class Reading:
         if same is None and possible[-1] < self._matcher.signatures:
             self._take_facts(block, start)
         match = self._matcher.best(line.data, line.message_data, same)
+        if match is not None and is_of_a_sheet(match):
+            match = in_sheet(match, block, start)
         if match is not None:
             self._take_match(block, start, match)
         self.sayings.forms.learn(raw, line)

@@ -13,7 +13,8 @@ from incidents.services.events import record
 from incidents.services.results import ReadingData
 from incidents.services.snoozing import note_news
 
-_NAME_LENGTH = 500
+#: Characters in the name of a file, with its folders.
+NAME_LENGTH = 500
 
 
 def attach_evidence(
@@ -94,6 +95,6 @@ def clean_name(name: str) -> str:
     clean = "/".join(part for part in plain.split("/") if part not in {"", ".", ".."})
     if not clean:
         raise InvalidInput("A file needs a name.", field="name")
-    if len(clean) > _NAME_LENGTH:
-        raise InvalidInput(f"A file's name has at most {_NAME_LENGTH} characters.", field="name")
+    if len(clean) > NAME_LENGTH:
+        raise InvalidInput(f"A file's name has at most {NAME_LENGTH} characters.", field="name")
     return clean

@@ -1,5 +1,6 @@
 """The lines around a finding, for its place on a page."""
 
+from incidents.choices import EvidenceKind
 from incidents.exceptions import BlobMissing
 from incidents.excerpts import Excerpt, excerpt
 from incidents.models import Evidence, Finding
@@ -16,6 +17,8 @@ def lines_around(evidence: Evidence, line: int | None, reach: tuple[int, int] = 
 
     Without a line they are the first ones, and none is marked.
     """
+    if evidence.kind == EvidenceKind.ARCHIVE:
+        return Excerpt(note="An archive: download it to see the lines of the files in it.")
     before, after = reach
     try:
         with open_content(evidence) as stream:

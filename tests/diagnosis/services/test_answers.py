@@ -1,5 +1,7 @@
 """The engine's answer as the records store it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -102,3 +104,20 @@ def test_a_finding_leads_to_its_record_and_skipped_files_to_their_reason():
         ("parsed", "", "flight-recorder"),
         ("skipped", "cut off", ""),
     ]
+
+
+def test_a_finding_in_an_archive_leads_to_the_archive():
+    record = EvidenceFactory.build(pk=7, name="night.tgz")
+    inner = replace(FINDING, evidence="night.tgz/node-004/dmesg")
+    given = answer(suspects=(Suspect(HOST, 0.9, Role.CULPRIT, None, (inner,)),))
+    result = result_from(given, records={"night.tgz": record}, kinds={}, origins={}, fault_codes={})
+    (row,) = result.findings
+    assert (row.evidence_id, row.evidence) == (7, "night.tgz/node-004/dmesg")
+
+
+def test_an_archive_of_which_some_was_left_out_counts_as_read():
+    reason = "read in part: 1 encrypted (a.log)"
+    given = answer(skipped=(Skipped("night.tgz", reason),))
+    record = EvidenceFactory.build(pk=7, name="night.tgz")
+    result = result_from(given, records={"night.tgz": record}, kinds={}, origins={}, fault_codes={})
+    assert [(one.status, one.reason) for one in result.readings] == [("parsed", reason)]

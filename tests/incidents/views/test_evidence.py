@@ -135,6 +135,13 @@ def test_a_line_number_that_is_none_shows_the_beginning_and_marks_nothing(
     assert "<mark>" not in page
 
 
+def test_of_an_archive_no_lines_are_shown(responder: Client, incident: Incident):
+    evidence = stored(incident, b"PK\x03\x04", "night.zip")
+    Evidence.objects.update(kind="archive")
+    page = responder.get(f"/evidence/{evidence.pk}/excerpt?line=3").content.decode()
+    assert "download it to see the lines" in page
+
+
 def test_binary_content_is_offered_for_download(responder: Client, incident: Incident):
     evidence = stored(incident, b"\x80\x02\x00\x00garbage")
     page = responder.get(f"/evidence/{evidence.pk}/excerpt?line=1").content.decode()
