@@ -19,7 +19,7 @@ from diagnosis.core.diagnosis import Finding
 def lines_of(case: Case, graph: WaitGraph) -> list[str]:
     """For the trace: where the waits end, and why there."""
     verb = "waits" if len(graph.blocked) == 1 else "wait"
-    lines = [f"{count(len(graph.blocked), 'rank')} {verb} for others"]
+    lines = [f"{count(len(graph.blocked), 'rank')} {verb} for others, all communicators together"]
     for sink in graph.sinks[:16]:
         why = {
             Standing.ABSENT: f"no {case.word} of it was handed in",

@@ -135,7 +135,7 @@ def judge_silent(case: Case, job: str | None) -> Outcome | None:
         recommendations=(
             Recommendation(Action.RESTART_JOB, job_target(job), "The ranks wait for each other."),
         ),
-        trace=(f"{waiting} ranks wait alike; rank {ranks} {why} → possible",),
+        trace=(f"by their logs {waiting} ranks wait alike; rank {ranks} {why} → possible",),
     )
 
 

@@ -40,7 +40,9 @@ def coverage_of(coverage: Mapping[str, object]) -> Coverage:
         elif isinstance(value, list) and name == "notes":
             notes += [str(note) for note in value]
         elif isinstance(value, list) and name == "kinds":
-            counts.append("from " + " and ".join(str(kind).replace("-", " ") for kind in value))
+            told = "from " + " and ".join(str(kind).replace("-", " ") for kind in value)
+            of_ranks = bool(counts) and counts[-1].endswith(" ranks")
+            counts.append(f"{counts.pop()} {told}" if of_ranks else told)
         elif isinstance(value, list) and value:
             notes.append(f"{words}: {_named(value)}")
         elif isinstance(value, int) and value and name in _COUNTED:

@@ -47,3 +47,11 @@ def test_many_silent_hosts_are_counted():
 def test_ranks_logs_and_limits_stand_beside():
     told = coverage_of({"ranks": {"expected": 8, "reported": 7}, "logs": 1, "notes": ["no WR"]})
     assert (list(told.told), list(told.notes)) == (["7 of 8 ranks", "1 log"], ["no WR"])
+
+
+def test_ranks_are_counted_with_what_told_of_them():
+    """Logs may tell of more ranks than left a dump."""
+    told = coverage_of(
+        {"logs": 40, "ranks": {"expected": 32, "reported": 31}, "kinds": ["flight-recorder"]}
+    )
+    assert list(told.told) == ["40 logs", "31 of 32 ranks from flight recorder"]
