@@ -215,6 +215,7 @@ _PAREN = (
     (r"\((?P<name>[A-Za-z][\w.:-]*)(?: pid=(?P<pid>\d+))?(?:, ip=(?P<ip>[\d.]+))?\)", _ray),
 )
 _ANGLE = ((r"<\d+>\d (?=\d{4}-)", _skip),)
+_BAR = ((rf"\| (?:{_LEVEL}|SUCCESS)\s*\| [\w.]+:[\w<>]+:\d+ - ", _skip),)
 _DIGIT_ONLY = (
     (r"[0-9a-f]{1,4} \| (?=\d\d/\d\d/\d{4})", _skip),
     (r"(\d{1,5}): (?=\S)", _task),
@@ -268,6 +269,7 @@ _BY_FIRST = {
     "[": _family(_BRACKET),
     "(": _family(_PAREN),
     "<": _family(_ANGLE),
+    "|": _family(_BAR),
     "0": _family(_DIGIT_ONLY + _WORD),
     "a": _family(_WORD),
 }

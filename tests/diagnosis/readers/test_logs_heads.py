@@ -62,6 +62,11 @@ LINES: dict[str, tuple[str, dict[str, object]]] = {
     ),
     "02:07:08 ERROR rank=12 | [rank12]: x": ("x", {"rank": 12}),
     "02:07:08.123 INFO x": ("x", {"rank": None, "stamp": None}),
+    "2025-03-04 02:07:08.123 | WARNING  | train.loop:<module>:88 - [rank 3] x": ("x", {"rank": 3}),
+    "2025-03-04 02:07:08.123 | ERROR | a:b:8 - n-1:30:40 [0] NCCL WARN x": (
+        "NCCL WARN x",
+        {"host": "n-1"},
+    ),
     "gpu-12: [900.200000] NVRM: Xid": ("NVRM: Xid", {"outer_host": "gpu-12"}),
     "gpu-1: 80 C": ("gpu-1: 80 C", {"outer_host": None}),
     "2026-11-02T03:24:05.123Z [1,mpirank:3,algo-2]<stderr>:[rank3]: x": (
