@@ -29,7 +29,7 @@ class Truth(Protocol):
 Case = tuple[MetricWindow, Truth, Placement]
 Judge = Callable[[MetricWindow, Placement], Judgement]
 
-#: Thresholds were frozen on seeds below 100; these are scored.
+#: Thresholds were frozen on seeds below these (docs/degradation.md), which are scored.
 FIRST_SCORED_SEED = 1000
 
 

@@ -3,7 +3,7 @@
 Grammars: ISO 8601 with and without zone, Python logging with a comma, syslog without a year, RFC
 5424, dmesg uptime and `dmesg -T`, glog and absl (`E1130 06:20:07.249`; PyTorch drops the leading
 zero of the month), vLLM (`09-05 00:56:08`), SONiC and Cisco syslog, IPMI SEL, fabric manager,
-Slurm, web-server style and `time : 2025-03-25_18:17:27` of torchrun.
+Slurm, Rich (`[11/30/26 03:12:07]`), web-server style and `time : 2025-03-25_18:17:27` of torchrun.
 """
 
 import re
@@ -74,7 +74,7 @@ def _calendar(found: re.Match[str]) -> Stamp | None:
     groups = found.groupdict()
     named = groups.get("mon")
     month = _MONTHS[named.lower()] if named else int(groups["mo"])
-    day, year = int(groups["d"]), groups.get("y")
+    day, year = int(groups["d"]), groups.get("y") or _whole_year(groups.get("yy"))
     hour, minute, second = int(groups["h"]), int(groups["mi"]), int(groups["s"] or 0)
     if not (1 <= month <= 12 and 1 <= day <= 31 and hour < 24 and minute < 60 and second < 61):
         return None
@@ -84,6 +84,11 @@ def _calendar(found: re.Match[str]) -> Stamp | None:
     zone = (groups.get("z") or "").strip()
     when -= _zone_seconds(zone)
     return Stamp(when, _clock(year, zone), 1.0 if groups["s"] else 60.0)
+
+
+def _whole_year(two: str | None) -> str | None:
+    """The year of two digits."""
+    return two and f"20{two}"
 
 
 @lru_cache(maxsize=256)
@@ -160,6 +165,7 @@ _GRAMMARS: tuple[_Grammar, ...] = tuple(
             _calendar,
         ),
         (r"\d\d", rf"(?P<mo>\d\d)/(?P<d>\d\d)/(?P<y>\d{{4}}) (?:\| )?{_TIME}", _calendar),
+        (r"\[[01]", rf"\[(?P<mo>\d\d)/(?P<d>\d\d)/(?P<yy>\d\d) {_TIME}\]", _calendar),
         (r"\d\d", rf"(?P<mo>\d\d)-(?P<d>\d\d) {_TIME}", _calendar),
         (r"1[5-9]", r"(?P<epoch>1[5-9]\d{8}\.\d{1,6})(?=[\s:]|$)", _epoch),
     )

@@ -40,7 +40,7 @@ _HOSTS_FOLDER = re.compile(
 )
 _NOT_A_HOSTS_FOLDER = re.compile(
     r"^(?:inc(?:ident)?|exp(?:eriment)?|v|version|model|rack|pod|restart|day|week|fold|stage|step"
-    r"|epoch|node_rank|gpu|python)[-_]?\d*$",
+    r"|epoch|node_rank|python)[-_]?\d*$|gpu[-_]?\d$",
     re.IGNORECASE,
 )
 

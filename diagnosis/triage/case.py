@@ -13,6 +13,7 @@ from diagnosis.taxonomy.history import History
 from diagnosis.triage.addresses import left_over
 from diagnosis.triage.clues import Clue, Moment, earliest
 from diagnosis.triage.escalated import with_escalations
+from diagnosis.triage.facts import SPOKEN
 from diagnosis.triage.places import completed
 from diagnosis.triage.scan import Scan
 from diagnosis.triage.settings import TriageSettings
@@ -77,7 +78,7 @@ class Case:
         """From the placement, else the largest communicator that a log names."""
         if len(self.placement):
             return len(self.placement)
-        sizes = [size for scan in self.scans for size, _ in scan.facts.comm_ranks if size < 1 << 30]
+        sizes = [size for scan in self.scans for size, _ in scan.facts.comm_ranks if size < SPOKEN]
         return max(sizes, default=None)
 
     @cached_property
@@ -167,10 +168,11 @@ def _rank_hosts(scans: Sequence[Scan]) -> dict[int, str]:
         for (size, rank), host in sorted(scan.facts.comm_ranks.items()):
             if rank not in found or size > found[rank][0]:
                 found[rank] = (size, host)
-    largest = max((size for size, _ in found.values()), default=0)
-    return {
-        rank: host for rank, (size, host) in found.items() if size == largest or size >= 1 << 30
-    }
+    largest = max((size for size, _ in found.values() if size < SPOKEN), default=0)
+    spoken = {rank for scan in scans for rank in scan.facts.ranks}
+    if max(spoken, default=0) >= largest:
+        largest = 0  # all of them are groups of the job, which count their ranks by themselves
+    return {rank: host for rank, (size, host) in found.items() if size in {largest, SPOKEN}}
 
 
 def _located(
@@ -200,7 +202,7 @@ def _global_rank(
             if normalise_host(place.host) in hosts and place.local_rank == local
         ]
         return matches[0] if len(matches) == 1 else None
-    sizes = [size for scan in scans for size, _ in scan.facts.comm_ranks if size < 1 << 30]
+    sizes = [size for scan in scans for size, _ in scan.facts.comm_ranks if size < SPOKEN]
     hosts = {h for scan in scans for h in scan.facts.hosts}
     ranks = {rank for scan in scans for rank in scan.facts.ranks}
     several = len(hosts) > 1 or max(sizes, default=0) > 16 or max(ranks, default=0) > 15

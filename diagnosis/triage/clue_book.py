@@ -8,7 +8,7 @@ from typing import TypeAlias
 from diagnosis.readers.logs import Block, Record, parsed_line, record_of, span_at
 from diagnosis.readers.logs_c10d import WatchdogReport, watchdog_report
 from diagnosis.readers.logs_heads import Head
-from diagnosis.readers.logs_times import Clock, Stamp
+from diagnosis.readers.logs_times import Clock, Stamp, stamp_at
 from diagnosis.readers.origin import Origin
 from diagnosis.taxonomy.matcher import Match
 from diagnosis.taxonomy.signature import Stream
@@ -97,7 +97,9 @@ class ClueBook:
             text=_text_of(match, line.text),
             context=record.text,
             parts=tuple(sorted(match.parts.items())),
-            moment=None if is_of_a_sheet(match) else self._moment(line.head.stamp, record, head),
+            moment=None
+            if is_of_a_sheet(match)
+            else self._moment(line.head.stamp or _told_in(match), record, head),
             job=self._origin.job,
             report=_report_in(match, record.text),
             ignored_by=self._suppression.rules_on(line.data),
@@ -160,6 +162,12 @@ def _match_of(saying: Saying) -> Match:
     if saying.match is None:
         raise ValueError("words without a match make no clue")
     return saying.match
+
+
+def _told_in(match: Match) -> Stamp | None:
+    """When it happened by the words of the line, as Slurm tells it behind `CANCELLED AT`."""
+    found = stamp_at(match.parts.get("at", ""), 0)
+    return found[0] if found else None
 
 
 def _text_of(match: Match, line: str) -> str:

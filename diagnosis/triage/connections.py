@@ -15,6 +15,8 @@ from diagnosis.core.words import (
 )
 from diagnosis.taxonomy.signature import Implicates
 from diagnosis.triage.case import Case
+from diagnosis.triage.departures import exit_clues
+from diagnosis.triage.hang_ups import hung_up_in
 from diagnosis.triage.outcome import Outcome
 from diagnosis.triage.root_diag import ENDED_BY_PEER, NEVER_CONNECTED, Root, edges_of, root_of
 from diagnosis.triage.silence import silent_hosts
@@ -41,6 +43,8 @@ def _common_end(root: Root, case: Case, job: str | None) -> Outcome:
     target = Target(TargetKind.HOST, name=host, host=host)
     if {edge.clue.code for edge in root.edges} <= NEVER_CONNECTED:
         return _unreachable(root, host, job)
+    if hung_up_in(root) == node and (ended := _ended_on(node, case)):
+        return _process_ended(root, host, ended, job)
     silent = normalise_host(node) not in {edge.source for edge in root.edges}
     score = 0.85 if silent else 0.8
     touching = sum(1 for edge in root.edges if node in (edge.source, edge.peer))
@@ -54,6 +58,38 @@ def _common_end(root: Root, case: Case, job: str | None) -> Outcome:
         recommendations=tuple(advice(Action.ISOLATE_HOST, target, text, job)),
         trace=(f"RootDiag: {text} → isolate {host}",),
         decisive=False,
+    )
+
+
+def _ended_on(node: str, case: Case) -> dict[int, str]:
+    """The ranks of a machine that are reported to have ended by themselves, and how."""
+    hosts = {clue.place.rank: clue.place.machine for clue in exit_clues(case)}
+    placed = {place.rank: normalise_host(place.host) for place in case.placement.places}
+    return {
+        rank: why
+        for rank, why in case.ended_ranks.items()
+        if node in {hosts.get(rank), placed.get(rank)}
+    }
+
+
+def _process_ended(root: Root, host: str, ended: dict[int, str], job: str | None) -> Outcome:
+    """A process that ended closes its connections: that says nothing about its host."""
+    target = Target(TargetKind.HOST, name=host, host=host)
+    rank, why = min(ended.items())
+    text = f"rank {rank} on {host} ended, and {len(root.edges)} connections to it with it"
+    return Outcome(
+        cls=VerdictClass.DISTRIBUTED,
+        kind=IncidentKind.CRASH,
+        summary=(
+            f"{text[0].upper()}{text[1:]}; why is not in these logs. Look for its own error and "
+            "for its host's out-of-memory killer, then restart the job."
+        ),
+        confidence=0.6,
+        suspects=(suspect(target, 0.6, [edge.clue for edge in root.edges]),),
+        recommendations=(
+            Recommendation(Action.RESTART_JOB, job_target(job), "No part is shown to be bad."),
+        ),
+        trace=(f"RootDiag: {text} ({why}) → nobody is isolated",),
     )
 
 

@@ -16,6 +16,9 @@ FACT_PATTERNS = (
     r"NVRM: GPU at PCI:[0-9a-fA-F:.]+: GPU-[0-9a-fA-F]",
 )
 _WORDS = (" nranks ", "Bootstrap : Using", "OOB ", "setting system clock", " : ", ": GPU-")
+#: Stands for a communicator's size where a line of the rank itself names its host.
+SPOKEN = 1 << 30
+
 _COMM = re.compile(r"comm \S+ rank (\d+) nranks (\d+)")
 _ADDRESS = re.compile(r"(?:Bootstrap : Using|OOB) [^\s:]+:(\d+\.\d+\.\d+\.\d+)")
 _BOOT = re.compile(r"setting system clock to \S+ UTC \((\d+)\)")
@@ -56,7 +59,7 @@ class Facts:
         if rank is not None:
             self.ranks.add(rank)
             if host:
-                self.comm_ranks.setdefault((1 << 30, rank), host)
+                self.comm_ranks.setdefault((SPOKEN, rank), host)
         if host:
             self.hosts.add(host)
 
@@ -113,4 +116,4 @@ class FactReader:
         if name == "exitcode" and rank.isdigit():
             self._facts.ended[int(rank)] = f"torchrun reports exit code {value}"
             if self._summary.get("host"):
-                self._facts.comm_ranks[(1 << 30, int(rank))] = self._summary["host"]
+                self._facts.comm_ranks[(SPOKEN, int(rank))] = self._summary["host"]

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from diagnosis.core.words import SignatureClass
 from diagnosis.triage.aside import with_asides
+from diagnosis.triage.called_off import judge_called_off
 from diagnosis.triage.case import Case
 from diagnosis.triage.connections import judge_connections
 from diagnosis.triage.critical import judge_critical
@@ -15,7 +16,6 @@ from diagnosis.triage.distributed import (
     judge_rest,
 )
 from diagnosis.triage.outcome import Outcome
-from diagnosis.triage.preempted import judge_preempted
 from diagnosis.triage.quiet import judge_degradation, judge_exits, judge_nothing, tells_exit
 from diagnosis.triage.sifting import described, sift
 from diagnosis.triage.software import judge_software
@@ -43,7 +43,10 @@ def climb(case: Case, job: str | None) -> Outcome:
 
 def _rungs(case: Case, job: str | None) -> list[_Rung]:
     return [
-        ("no notice of preemption before all that failed", lambda: judge_preempted(case, job)),
+        (
+            "no notice that calls the job off before all that failed",
+            lambda: judge_called_off(case, job),
+        ),
         ("no critical finding that asks for action", lambda: judge_critical(case, job)),
         (
             "no user, configuration or storage finding before the first distributed one",

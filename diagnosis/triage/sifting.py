@@ -128,7 +128,7 @@ def _outside_window(case: Case) -> Callable[[Clue], bool]:
 
 
 def _taken_back(case: Case) -> Callable[[Clue], bool]:
-    if any(not clue.signature.follow_on for clue in failing(case)):
+    if not _fails_by_its_code(case):
         return lambda clue: False
     return lambda clue: any(
         other.code in TAKEN_BACK_BY.get(clue.code, ())
@@ -136,6 +136,14 @@ def _taken_back(case: Case) -> Callable[[Clue], bool]:
         and _soon_after(clue, other, case.settings)
         for other in case.clues
     )
+
+
+def _fails_by_its_code(case: Case) -> bool:
+    """Does nothing fail, or the job's own code first, and of it all the rest?"""
+    failures = [clue for clue in failing(case) if not clue.signature.follow_on]
+    others = [clue for clue in failures if clue.signature.cls is not SignatureClass.USER]
+    own = [clue for clue in failures if clue.signature.cls is SignatureClass.USER]
+    return not others or any(all(is_before(one, other) for other in others) for one in own)
 
 
 def _same_machine(one: Clue, other: Clue) -> bool:

@@ -11,6 +11,7 @@ from diagnosis.core.words import Action, IncidentKind, SignatureClass, TargetKin
 from diagnosis.taxonomy.signature import Severity
 from diagnosis.triage.case import Case
 from diagnosis.triage.clues import Clue, earliest, is_before
+from diagnosis.triage.hang_ups import who_hung_up, without_hang_ups
 from diagnosis.triage.outcome import Outcome
 from diagnosis.triage.outlived import early_ones, is_over_before, outlived
 from diagnosis.triage.suspects import shown, soft_target, suspect
@@ -50,15 +51,18 @@ def judge_software(case: Case, *, consequences: bool = False, late: bool = False
     `late`: also those that come after it; `consequences`: also summaries (the last resort).
     """
     errors = case.of(SignatureClass.DISTRIBUTED)
+    hung_up = who_hung_up(case)
     asking = [clue for clue in case.of(*_SOFT, follow_on=consequences) if asks_for_action(clue)]
     early = early_ones(case, asking, errors)
     standing = [
-        clue for clue in asking if late or not _is_after(clue, _fan_out(case, clue, errors, early))
+        clue
+        for clue in asking
+        if late or not _is_after(clue, _fan_out(case, clue, errors, early, hung_up))
     ]
     if not standing:
         return None
     cause = _accused_by_most(_cause_of(case, standing), standing)
-    fan_out = _fan_out(case, cause, errors, early)
+    fan_out = _fan_out(case, cause, errors, early, hung_up)
     before = outlived(case, cause, early)
     cls = _class(cause, case)
     score = _score(cause, standing, fan_out, late=late or consequences)
@@ -95,13 +99,19 @@ def asks_for_action(clue: Clue) -> bool:
 
 
 def _fan_out(
-    case: Case, clue: Clue, errors: Sequence[Clue], early: Sequence[Clue]
+    case: Case,
+    clue: Clue,
+    errors: Sequence[Clue],
+    early: Sequence[Clue],
+    hung_up: str | None,
 ) -> Sequence[Clue]:
-    """The distributed errors that may have to do with the clue: not those that the job outlived."""
+    """The distributed errors whose order against the clue tells something.
+
+    Not those that the job outlived, nor those about connections that the clue's process closed.
+    """
     before = {id(error) for error in outlived(case, clue, early)}
-    if not before:
-        return errors
-    return [error for error in errors if id(error) not in before]
+    left = [error for error in errors if id(error) not in before] if before else errors
+    return without_hang_ups(left, clue, hung_up, case)
 
 
 def _most_after(case: Case, cause: Clue, before: Sequence[Clue]) -> float:

@@ -60,6 +60,8 @@ LINES: dict[str, tuple[str, dict[str, object]]] = {
         "x",
         {"rank": 162, "outer_host": "node-162"},
     ),
+    "02:07:08 ERROR rank=12 | [rank12]: x": ("x", {"rank": 12}),
+    "02:07:08.123 INFO x": ("x", {"rank": None, "stamp": None}),
     "gpu-12: [900.200000] NVRM: Xid": ("NVRM: Xid", {"outer_host": "gpu-12"}),
     "gpu-1: 80 C": ("gpu-1: 80 C", {"outer_host": None}),
     "2026-11-02T03:24:05.123Z [1,mpirank:3,algo-2]<stderr>:[rank3]: x": (

@@ -27,6 +27,7 @@ def utc(text: str) -> float:
         ("[Mar 04 2025 02:07:08] [ERROR]", "2025-03-04T02:07:08", Clock.ZONE_ASSUMED),
         ("2025 Mar  4 02:07:08.081264 leaf-14", "2025-03-04T02:07:08.081264", Clock.ZONE_ASSUMED),
         ("03/04/2025 | 02:07:08 | Fan", "2025-03-04T02:07:08", Clock.ZONE_ASSUMED),
+        ("[03/04/25 02:07:08] INFO     x", "2025-03-04T02:07:08", Clock.ZONE_ASSUMED),
         ("04/Mar/2025:10:07:08 +0800 x", "2025-03-04T02:07:08", Clock.ZONED),
         ("1741054028.5 x", "2025-03-04T02:07:08.5", Clock.ZONED),
         ("Mar  4 02:07:08 node-1 kernel: x", "2000-03-04T02:07:08", Clock.YEAR_UNKNOWN),

@@ -28,6 +28,8 @@ NAMES = [
     ("all/gpu-a12.cluster.local/var/log/messages", Origin(host="gpu-a12")),
     ("sosreport-node-004-2026-12-01-abcdefg/sos_commands/kernel/dmesg", Origin(host="node-004")),
     ("incident-7/dmesg", Origin()),
+    ("gpu03/dmesg", Origin(host="gpu03")),
+    ("gpu0/stderr", Origin()),
     ("node-004/train.log", Origin()),
     ("latin1.log", Origin()),
 ]

@@ -1,4 +1,4 @@
-"""Rung 0: the job's hosts were taken from it, and the errors of its end follow from that."""
+"""Rung 0: the job was called off from outside, and the errors of its end follow from that."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,11 @@ from diagnosis.triage.standing import is_state
 from diagnosis.triage.suspects import by_machine, job_target, suspect, target_of
 from diagnosis.triage.timeline import day_text
 
-NOTICES = {"slurm-preempted"}
+#: Signature → what became of the job, what that is called, and why to start it again.
+NOTICES = {
+    "slurm-preempted": ("was preempted", "preemption", "Its hosts were taken from it."),
+    "slurm-time-limit": ("reached its time limit", "time limit", "Its time was up."),
+}
 
 _FAILURES = (
     SignatureClass.CRITICAL,
@@ -26,8 +30,8 @@ _FAILURES = (
 _IDLE = {Action.WATCH, Action.NONE}
 
 
-def judge_preempted(case: Case, job: str | None) -> Outcome | None:
-    """The outcome when a notice of preemption comes before all that failed, else None.
+def judge_called_off(case: Case, job: str | None) -> Outcome | None:
+    """The outcome when a notice calls the job off before all that failed, else None.
 
     Hardware whose order against the notice nothing tells, wins over it. A notice that the job
     outlived is none of its end.
@@ -45,22 +49,21 @@ def judge_preempted(case: Case, job: str | None) -> Outcome | None:
     unsure = any(is_before(notice, clue) is None for clue in failures)
     score = 0.7 if unsure else 0.9
     at = day_text(notice.moment)
-    target = Target(TargetKind.CONFIG, name="preemption", host=notice.place.host)
+    became, name, why = NOTICES[notice.code]
+    target = Target(TargetKind.CONFIG, name=name, host=notice.place.host)
     follows = "; the errors after it follow from it" if late else ""
     return Outcome(
         cls=VerdictClass.CONFIG,
         kind=IncidentKind.CRASH,
         summary=(
-            f"The job was preempted{f' at {at}' if at else ''}{follows}. Nothing is broken: "
+            f"The job {became}{f' at {at}' if at else ''}{follows}. Nothing is broken: "
             "restart it from its last checkpoint."
         ),
         confidence=score,
         suspects=(suspect(target, score, notices), *_hardware(late)),
-        recommendations=(
-            Recommendation(Action.RESTART_JOB, job_target(job), "Its hosts were taken from it."),
-        ),
+        recommendations=(Recommendation(Action.RESTART_JOB, job_target(job), why),),
         trace=(
-            f"a notice of preemption before {len(late)} of {len(failures)} failures, after none",
+            f"a notice ({notice.code}) before {len(late)} of {len(failures)} failures, after none",
         ),
         decisive=score >= 0.8,
     )

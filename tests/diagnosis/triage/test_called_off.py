@@ -1,4 +1,4 @@
-"""A notice of preemption is the cause of what fails after it, and of nothing before."""
+"""A notice that calls the job off is the cause of what fails after it, and of nothing before."""
 
 import pytest
 
@@ -86,3 +86,11 @@ def test_a_notice_that_the_job_outlived_is_none_of_its_end():
     late = "2025-03-04 09:03:00 RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB\n"
     log = jax(at(NOTICES[0], "05:00"), late)
     assert judged({"worker.log": log}).verdict.cls is VerdictClass.USER
+
+
+def test_errors_after_the_time_limit_follow_from_it_and_a_hang_before_it_does_not():
+    limit = at(NOTICES[-1].replace("PREEMPTION", "TIME LIMIT"), "14:00")
+    after = judged({"slurm.out": jax(limit, at(LOST, "14:10"))})
+    assert after.verdict.summary.startswith("The job reached its time limit")
+    before = judged({"slurm.out": jax(*(timeout_line(n) for n in range(8)), limit)})
+    assert before.verdict.cls is VerdictClass.DISTRIBUTED
