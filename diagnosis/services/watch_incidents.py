@@ -173,8 +173,9 @@ def _count_idle(incident: models.Incident, situation: Situation) -> None:
     if situation.kind is not IncidentKind.HANG:
         slower = situation.slowdown.share if situation.slowdown else 0.0
         ranks = round(ranks * slower / (1 + slower))
-    incident.gpu_count = ranks
-    incident.save(update_fields=["gpu_count"])
+    if incident.gpu_count != ranks:
+        incident.gpu_count = ranks
+        incident.save(update_fields=["gpu_count", "updated_at"])
 
 
 def _store(incident: models.Incident, situation: Situation, owner: str) -> None:

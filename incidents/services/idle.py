@@ -33,6 +33,19 @@ def _lost_share(incident: Incident) -> float:
     return min(max(float(share), 0.0), 1.0) if isinstance(share, int | float) else 0.0
 
 
+def recount(attempt: Attempt) -> None:
+    """Counts the GPUs of an attempt's incidents anew: its placement is another one.
+
+    Pages that show an incident learn of it by its `updated_at`.
+    """
+    for incident in attempt.incidents.select_related("attempt"):
+        count = idle_gpus(incident)
+        if count != incident.gpu_count:
+            Incident.objects.filter(pk=incident.pk).update(
+                gpu_count=count, updated_at=timezone.now()
+            )
+
+
 def freed_at(attempt: Attempt) -> datetime | None:
     """When the attempt ended or a later one of its job began; None while neither has happened."""
     later = attempt.job.attempts.filter(number__gt=attempt.number)

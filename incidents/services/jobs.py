@@ -15,7 +15,7 @@ from incidents.roles import Actor, Capability
 from incidents.services import topology
 from incidents.services.aftermath import settle
 from incidents.services.events import record
-from incidents.services.idle import idle_gpus, note_freed
+from incidents.services.idle import note_freed, recount
 
 _ENDED = frozenset({JobState.COMPLETED, JobState.FAILED, JobState.CANCELLED})
 
@@ -156,8 +156,7 @@ def set_placement(*, actor: Actor, attempt: Attempt, placement: Sequence[PlacedR
     actor.require(Capability.REGISTER_JOBS)
     attempt.placements.all().delete()
     _place(attempt, placement)
-    for incident in attempt.incidents.select_related("attempt"):
-        attempt.incidents.filter(pk=incident.pk).update(gpu_count=idle_gpus(incident))
+    recount(attempt)
     record(
         actor=actor,
         verb="attempt.placed",

@@ -5,12 +5,13 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from incidents.choices import JobState, Role
+from incidents.choices import IncidentKind, JobState, Role
 from incidents.exceptions import InvalidInput, NotAllowed
 from incidents.models import Event, Host, Job
+from incidents.selectors import change_of
 from incidents.services import jobs
 from incidents.services.jobs import Layout, PlacedRank
-from tests.factories import AttemptFactory, IncidentFactory, JobFactory, actor
+from tests.factories import AttemptFactory, DiagnosisFactory, IncidentFactory, JobFactory, actor
 
 pytestmark = pytest.mark.django_db
 
@@ -83,6 +84,22 @@ def test_a_new_placement_replaces_the_old_one_and_recounts_the_gpus_at_stake():
     jobs.set_placement(actor=actor(), attempt=attempt, placement=places(4))
     incident.refresh_from_db()
     assert (attempt.placements.count(), incident.gpu_count) == (4, 4)
+
+
+@pytest.mark.parametrize("before", [0, 8])
+def test_a_slow_jobs_share_is_counted_of_the_placement_that_arrives_and_its_page_learns_of_it(
+    before: int,
+):
+    attempt = jobs.start_attempt(actor=actor(), job=JobFactory(), placement=places(before))
+    incident = IncidentFactory(
+        attempt=attempt, kind=IncidentKind.DEGRADATION, gpu_count=before // 4
+    )
+    DiagnosisFactory(incident=incident, done=True, coverage={"lost_share": 0.25})
+    shown = change_of(incident.pk)
+    jobs.set_placement(actor=actor(), attempt=attempt, placement=places(16))
+    incident.refresh_from_db()
+    assert incident.gpu_count == 4
+    assert change_of(incident.pk) != shown
 
 
 @pytest.mark.parametrize("ranks", [(0, 0), (-1, 0)])
