@@ -39,9 +39,9 @@ def test_metric_windows_are_told(head: bytes):
 @pytest.mark.parametrize(
     ("head", "kind"),
     [
-        (b"PK\x03\x04" + b"\x00" * 26 + b"logs/rank_0.log", EvidenceKind.UNKNOWN),
+        (b"PK\x03\x04" + b"\x00" * 26 + b"logs/rank_0.log", EvidenceKind.ARCHIVE),
         (b"at that time the host wrote a metric {value: 3}\n", EvidenceKind.LOG),
     ],
 )
-def test_what_only_looks_alike_is_not(head: bytes, kind: EvidenceKind):
+def test_what_only_looks_like_metrics_is_told_as_what_it_is(head: bytes, kind: EvidenceKind):
     assert kind_of_head(head) is kind
