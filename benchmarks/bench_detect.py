@@ -78,8 +78,9 @@ def _simulated(
 def _rough(
     hosts: int, options: argparse.Namespace, judges: Mapping[str, Judge]
 ) -> dict[str, Score]:
-    """As many rough fleets, our own figures alone: the generator is slow."""
+    """Rough fleets, our own figures alone: the generator is slow."""
     per_kind, healthy = _windows(hosts, options)
+    healthy = min(healthy, options.healthy)
     return score(rough_fleets(hosts=hosts, per_kind=per_kind, healthy=healthy), dict(judges))
 
 
