@@ -130,11 +130,15 @@ def _outside_window(case: Case) -> Callable[[Clue], bool]:
 def _taken_back(case: Case) -> Callable[[Clue], bool]:
     if not _fails_by_its_code(case):
         return lambda clue: False
+    good = {code for codes in TAKEN_BACK_BY.values() for code in codes}
+    told: dict[tuple[str, str | None], list[Clue]] = {}
+    for clue in case.clues:
+        if clue.code in good:
+            told.setdefault((clue.code, clue.place.machine), []).append(clue)
     return lambda clue: any(
-        other.code in TAKEN_BACK_BY.get(clue.code, ())
-        and _same_machine(clue, other)
-        and _soon_after(clue, other, case.settings)
-        for other in case.clues
+        _soon_after(clue, other, case.settings)
+        for code in TAKEN_BACK_BY.get(clue.code, ())
+        for other in told.get((code, clue.place.machine), ())
     )
 
 
