@@ -41,6 +41,8 @@ def place_in_sheet(block: Block, start: int) -> SheetPlace | None:
         if found := _GPU.match(raw):
             uuid, serial = told.get(b"GPU UUID", ""), told.get(b"Serial Number", "")
             return SheetPlace(found[1].decode(), serial, uuid, tuple(headings))
+        if raw.strip() and not _indent(raw):
+            return None
         if (field := _FIELD.match(raw)) and (value := field[2].decode()) not in _NOTHING:
             told[field[1]] = value
         elif raw.strip() and _indent(raw) < indent:
