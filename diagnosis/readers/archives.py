@@ -122,9 +122,7 @@ class _Unpacking:
                     left_out[over].append("")
                     return
                 self._take_member(item, member, archive, depth)
-        except BrokenArchive as error:
-            left_out[f"{_DAMAGED} ({error})"].append("")
-        except BROKEN as error:
+        except (BrokenArchive, *BROKEN) as error:
             left_out[f"{_DAMAGED} ({error})"].append("")
 
     def _over(self) -> str:

@@ -136,3 +136,8 @@ def test_a_sheet_in_a_larger_report_is_found():
 )
 def test_words_outside_of_a_sheet_say_nothing(line: str):
     assert judged({"node-01.log": f"step 1\n{line}\nstep 2\n"}).suspects == ()
+
+
+def test_a_flush_line_below_a_sheet_ends_it():
+    log = f"{sheet(*HEALTHY)}step 1\n        Remapping Failure Occurred : Yes\n"
+    assert judged({"node-01.log": log}).suspects == ()
