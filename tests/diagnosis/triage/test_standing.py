@@ -138,6 +138,7 @@ def test_words_outside_of_a_sheet_say_nothing(line: str):
     assert judged({"node-01.log": f"step 1\n{line}\nstep 2\n"}).suspects == ()
 
 
-def test_a_flush_line_below_a_sheet_ends_it():
+def test_a_line_that_follows_a_sheet_and_a_flush_line_is_none_of_its_gpus():
     log = f"{sheet(*HEALTHY)}step 1\n        Remapping Failure Occurred : Yes\n"
-    assert judged({"node-01.log": log}).suspects == ()
+    suspects = judged({"node-01.log": log}).suspects
+    assert {suspect.target.gpu for suspect in suspects} == {None}
