@@ -173,9 +173,8 @@ def _told_in(match: Match) -> Stamp | None:
 def _text_of(match: Match, line: str) -> str:
     """The line; of a sheet's, with the device that it is about."""
     device = match.parts.get("device")
-    return (f"{device}: {_SPACED.sub(': ', line.strip())}" if device else line.strip())[
-        :TEXT_LENGTH
-    ]
+    text = f"{device}: {_SPACED.sub(': ', line.strip())}" if device else line.strip()
+    return text if len(text) <= TEXT_LENGTH else f"{text[: TEXT_LENGTH - 2]} …"
 
 
 def _is_watchdogs(match: Match | None) -> bool:
