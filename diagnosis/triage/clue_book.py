@@ -148,13 +148,14 @@ class ClueBook:
     def _place(self, saying: Saying, head: Head, text: str) -> Place:
         """Where a record puts its match; its own host and rank where the words name none."""
         place = saying.place
-        return replace(
-            place,
-            host=(host_of(head, self._origin) or saying.mention)
-            if saying.takes_host
-            else place.host,
-            rank=rank_of(head, self._origin) if saying.takes_rank else place.rank,
-            gpu=place.gpu or _gpu_in(_match_of(saying), text),
+        own = saying.takes_host
+        return Place(
+            (host_of(head, self._origin) or saying.mention) if own else place.host,
+            rank_of(head, self._origin) if saying.takes_rank else place.rank,
+            place.gpu or _gpu_in(_match_of(saying), text),
+            place.nic,
+            place.link,
+            place.peer,
         )
 
 
