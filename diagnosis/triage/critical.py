@@ -197,9 +197,14 @@ def _class(cause: Clue, case: Case) -> VerdictClass:
 
 
 def _only_echo(cause: Clue, case: Case) -> bool:
-    """Does the job's log alone speak of the network part, with no line of the machine's own?"""
+    """Does the job's log alone speak of the network part, with no line of the machine's own?
+
+    A device that reports itself dead is no such echo.
+    """
     return all(
-        clue.signature.stream is Stream.JOB and clue.signature.component in _NETWORK
+        clue.signature.stream is Stream.JOB
+        and clue.signature.component in _NETWORK
+        and clue.signature.severity is not Severity.CRITICAL
         for clue in case.of(SignatureClass.CRITICAL)
         if clue.place.machine == cause.place.machine
     )

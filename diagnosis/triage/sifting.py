@@ -143,8 +143,15 @@ def _taken_back(case: Case) -> Callable[[Clue], bool]:
 
 
 def _fails_by_its_code(case: Case) -> bool:
-    """Does nothing fail, or the job's own code first, and of it all the rest?"""
-    failures = [clue for clue in failing(case) if not clue.signature.follow_on]
+    """Does nothing fail, or the job's own code first, and of it all the rest?
+
+    What can be taken back is no failure yet.
+    """
+    failures = [
+        clue
+        for clue in failing(case)
+        if not clue.signature.follow_on and clue.code not in TAKEN_BACK_BY
+    ]
     others = [clue for clue in failures if clue.signature.cls is not SignatureClass.USER]
     own = [clue for clue in failures if clue.signature.cls is SignatureClass.USER]
     return not others or any(all(is_before(one, other) for other in others) for one in own)
