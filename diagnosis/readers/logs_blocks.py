@@ -199,6 +199,9 @@ def _whole_lines(chunks: Iterator[bytes], block_bytes: int) -> Iterator[bytes]:
     """The chunks cut at line ends; a line longer than a block is cut where it must be."""
     carry = b""
     for chunk in chunks:
+        if not carry and chunk.endswith(b"\n"):
+            yield chunk
+            continue
         cut = chunk.rfind(b"\n") + 1
         if not cut and len(carry) + len(chunk) > block_bytes:
             carry += chunk
