@@ -57,7 +57,7 @@ def _read(stream: BinaryIO, size: int) -> bytes:
 
 
 def _up_to_feed(stream: BinaryIO, size: int) -> int:
-    """How many bytes to read, `size` at most, so that they end with a line feed where a file can."""
+    """How many bytes to read, `size` at most: of a file up to the last line feed among them."""
     if not isinstance(stream, BufferedReader) or not isinstance(stream.raw, FileIO):
         return size
     near = min(size, _NEAR_BYTES)
