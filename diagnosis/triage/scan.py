@@ -94,13 +94,14 @@ def hits_in(block: Block, matcher: Matcher) -> Iterator[Hit]:
     coloured = block.coloured
     if coloured is None:
         return matcher.hits(block.text)
-    found = [
+    found = (
         (coloured.origin(at), raw, possible) for at, raw, possible in matcher.hits(coloured.text)
-    ]
-    if coloured.origins is not None:
-        found += [hit for hit in matcher.hits(block.text) if ESCAPE not in hit[1]]
-        found.sort(key=itemgetter(0))
-    return iter(found)
+    )
+    if coloured.origins is None:
+        return found
+    hits = {hit[0]: hit for hit in matcher.hits(block.text) if ESCAPE not in hit[1]}
+    hits.update((hit[0], hit) for hit in found)
+    return iter(sorted(hits.values(), key=itemgetter(0)))
 
 
 class Reading:
