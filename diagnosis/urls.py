@@ -3,6 +3,7 @@
 from django.urls import path
 
 from diagnosis.views import checks, offline, suites
+from diagnosis.views.archives import inner_lines
 from diagnosis.views.demo import demo
 from diagnosis.views.pictures import metrics, progress
 from diagnosis.views.versions import version
@@ -13,6 +14,7 @@ app_name = "diagnosis"
 urlpatterns = [
     path("diagnoses/<int:pk>/progress", progress, name="progress"),
     path("diagnoses/<int:pk>/metrics", metrics, name="metrics"),
+    path("evidence/<int:pk>/inside", inner_lines, name="inner-lines"),
     path("jobs/<int:pk>/watch", watch, name="watch"),
     path("attempts/<int:pk>/live", live, name="live"),
     path("demo", demo, name="demo"),

@@ -1,7 +1,9 @@
 """A few lines out of a large file, whatever its encoding, with a bound on what is read."""
 
+import bz2
 import codecs
 import gzip
+import lzma
 import re
 import zlib
 from collections.abc import Sequence
@@ -18,10 +20,17 @@ _CHUNK = 1024**2
 LINE_LIMIT = 2000
 
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+_XZ, _BZIP2 = b"\xfd7zXZ", b"BZh"
+#: What unpacking xz may take: its highest preset takes 65 MiB, a hostile file asks for gigabytes.
+_XZ_MEMORY = 256 * 1024**2
 _COLOUR = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
 _CONTROL = {code: 0x2400 + code for code in range(32) if code != 9} | {0x7F: 0x2421}
 #: Marks that change the direction of text could make a line read as something it is not.
 _DIRECTION = dict.fromkeys((*range(8234, 8239), *range(8294, 8298)), 65533)
+
+
+#: What reading raises where the bytes are broken.
+_BROKEN = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, zstandard.ZstdError)
 
 
 class Stream(Protocol):
@@ -61,8 +70,8 @@ class Excerpt:
 def excerpt(stream: BinaryIO, *, line: int, before: int, after: int, mark: bool = True) -> Excerpt:
     """The lines from `before` above to `after` below `line` (from 1), which is marked if wanted.
 
-    Lines end in a line feed, as the findings count them. Compressed content (gzip, zstd) and
-    UTF-16 are unpacked; what breaks on the way ends the excerpt with a note.
+    Lines end in a line feed, as the findings count them. Compressed content (gzip, zstd, xz,
+    bzip2) and UTF-16 are unpacked; what breaks on the way ends the excerpt with a note.
     """
     first = max(1, line - before)
     wanted = line + after - first + 1
@@ -72,7 +81,7 @@ def excerpt(stream: BinaryIO, *, line: int, before: int, after: int, mark: bool 
         if rest is None:
             return Excerpt(note=f"The file has no line {line:,}.")
         raw, more = _lines(content, rest, wanted)
-    except (OSError, EOFError, ValueError, zlib.error, zstandard.ZstdError) as error:
+    except _BROKEN as error:
         return Excerpt(note=f"Line {line:,} was not reached: {error}")
     if any(b"\0" in one for one in raw):
         return Excerpt(binary=True)
@@ -85,11 +94,15 @@ def excerpt(stream: BinaryIO, *, line: int, before: int, after: int, mark: bool 
 
 
 def _unpacked(stream: BinaryIO) -> Stream:
-    head = stream.read(4)
+    head = stream.read(len(_XZ))
     whole: Stream = _Joined(head, stream)
     if head.startswith(_GZIP):
         whole = cast("Stream", gzip.GzipFile(fileobj=cast("BinaryIO", whole)))
-    elif head == _ZSTD:
+    elif head.startswith(_BZIP2):
+        whole = cast("Stream", bz2.BZ2File(cast("BinaryIO", whole)))
+    elif head == _XZ:
+        whole = _Xz(whole)
+    elif head.startswith(_ZSTD):
         reader = zstandard.ZstdDecompressor(max_window_size=128 * 1024**2)
         whole = reader.stream_reader(cast("BinaryIO", whole), read_across_frames=True)
     if whole is not stream and head[:2] in {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE}:
@@ -111,6 +124,33 @@ class _Joined:
             head, self._head = head[:size], head[size:]
             return head
         return head + self._rest.read(size - len(head) if size >= 0 else -1)
+
+
+class _Xz:
+    """What xz holds, within bounded memory. Streams may follow one another, padded with zeros."""
+
+    def __init__(self, packed: Stream) -> None:
+        self._packed = packed
+        self._unpacker = self._new()
+
+    def _new(self) -> lzma.LZMADecompressor:
+        return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY)
+
+    def read(self, size: int = _CHUNK, /) -> bytes:
+        while True:
+            given = b""
+            if self._unpacker.eof:
+                given = self._unpacker.unused_data.lstrip(b"\0")
+                given = given or self._packed.read(_CHUNK).lstrip(b"\0")
+                if not given:
+                    return b""
+                self._unpacker = self._new()
+            elif self._unpacker.needs_input:
+                given = self._packed.read(_CHUNK)
+                if not given:
+                    raise EOFError("the end of the compressed file is missing")
+            if data := self._unpacker.decompress(given, size):
+                return data
 
 
 class _AsUtf8:

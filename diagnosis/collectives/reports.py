@@ -29,7 +29,7 @@ from diagnosis.collectives.statements import (
 )
 from diagnosis.collectives.verdict_arrival import arrival_verdict
 from diagnosis.collectives.wait_graph import Standing, wait_graph
-from diagnosis.collectives.watchdogs import progress_of
+from diagnosis.collectives.watchdogs import of_one_communicator, progress_of
 from diagnosis.core.collective_reports import CollectiveReports
 from diagnosis.core.diagnosis import Conclusion, Recommendation, Suspect
 from diagnosis.core.placement import Placement
@@ -60,11 +60,9 @@ def localise_counters(
     ranks that completed several operations fewer than a peer stopped. RAS, desync reports and
     torchfrtrace add their statements; two that agree are worth more than one.
     """
-    progress = progress_of(reports.work)
-    case = Case(
-        progress, placement or Placement(), settings or CollectiveSettings(), ended_ranks,
-        kinds=("log",),
-    )  # fmt: skip
+    chosen = settings or CollectiveSettings()
+    progress = progress_of(of_one_communicator(reports.work, chosen.alike_span))
+    case = Case(progress, placement or Placement(), chosen, ended_ranks, kinds=("log",))
     graph = wait_graph(progress, case.settings.impossible_lead)
     trace = _trace(reports)
     behind = [s for s in graph.sinks if s.standing in {Standing.OUTSIDE, Standing.OVERTAKEN}]

@@ -9,6 +9,8 @@ class CollectiveSettings:
 
     `impossible_lead`: how many operations a rank may have completed ahead of another before only a
     stopped GPU explains it (a barrier-like collective allows one).
+    `alike_span`: works in which watchdogs time out, farther apart than this under one name, are not
+    of one communicator: its ranks complete together, and older wordings leave the name out.
     `blockers_per_waiter`: with more blockers than that for each waiting rank, a majority is
     "behind" a few leaders and the snapshot shows a running job.
     `scattered_share`: so it does when more than this share of all ranks is missing at once, on
@@ -30,6 +32,7 @@ class CollectiveSettings:
     """
 
     impossible_lead: int = 2
+    alike_span: int = 50
     blockers_per_waiter: float = 1.0
     scattered_share: float = 0.25
     scattered_ranks: int = 4

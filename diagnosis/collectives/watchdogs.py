@@ -14,6 +14,19 @@ from diagnosis.core.collectives import (
 )
 
 
+def of_one_communicator(work: Sequence[WorkReport], span: int) -> list[WorkReport]:
+    """The reports without those of names under which ranks wait too far apart (`alike_span`)."""
+    waits: dict[str, dict[int, int]] = {}
+    for report in work:
+        if report.timed_out and report.sequence is not None:
+            first = waits.setdefault(report.group, {})
+            first[report.rank] = min(first.get(report.rank, report.sequence), report.sequence)
+    mixed = {
+        group for group, first in waits.items() if max(first.values()) - min(first.values()) > span
+    }
+    return [report for report in work if report.group not in mixed]
+
+
 def progress_of(work: Sequence[WorkReport]) -> CollectiveProgress:
     """The watchdogs' counters as the core type; members are the ranks that spoke."""
     latest: dict[str, dict[int, list[WorkReport]]] = {}

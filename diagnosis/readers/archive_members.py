@@ -4,7 +4,8 @@ import lzma
 import tarfile
 import zipfile
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import IO
 
 import zstandard
@@ -12,6 +13,9 @@ import zstandard
 #: Members' names beyond so many characters keep their end.
 MAX_NAME = 300
 
+
+#: Why links, devices and the like are left out.
+NO_CONTENT = "of no content, such as links"
 
 #: What reading an archive or a member of it raises where its bytes are broken.
 BROKEN = (
@@ -42,3 +46,26 @@ def inner_path(name: str) -> str:
     plain = "".join(one if one.isprintable() else "_" for one in name.replace("\\", "/"))
     parts = [part for part in plain.split("/") if part not in {"", ".", ".."}]
     return "/".join(parts)[-MAX_NAME:] or "member"
+
+
+@dataclass(slots=True)
+class InnerNames:
+    """The names that members get, each once; the same ones whenever they are given in order."""
+
+    _given: set[str] = field(default_factory=set)
+
+    def name(self, outer: str, inner: str) -> str:
+        """`inner` below the archive; where that was given, with a number before its last part."""
+        unique = name = f"{outer}/{inner}"
+        copy = 1
+        while unique in self._given:
+            copy += 1
+            unique = f"{PurePosixPath(name).parent}/{copy}/{PurePosixPath(name).name}"
+        self._given.add(unique)
+        return unique
+
+
+def is_a_desktops(name: str) -> bool:
+    """What desktops add to archives of their own accord."""
+    path = PurePosixPath(name)
+    return path.parts[0] == "__MACOSX" or path.name.startswith("._") or path.name == ".DS_Store"

@@ -2,10 +2,10 @@
 what the archive wants."""
 
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import BinaryIO, Self
 
-from diagnosis.readers.archive_members import BROKEN, BrokenArchive, Member
+from diagnosis.readers.archive_members import BROKEN, NO_CONTENT, BrokenArchive, Member
 
 #: Headers that hold long names and the like are read at once; real ones take some hundred bytes.
 _MAX_EXTENSION_BYTES = 1 << 20
@@ -18,17 +18,26 @@ _EXTENSIONS = frozenset(
 
 
 class _Header(tarfile.TarInfo):
-    """A header of a member, refused where reading what follows it would take too much memory."""
+    """A header of a member, refused where reading what follows it would take too much memory, and
+    where the archive breaks off: `tarfile` takes that for its end.
+    """
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
-        header = super().frombuf(buf, encoding, errors)
+        if len(buf) < tarfile.BLOCKSIZE:
+            raise tarfile.ReadError("its end is missing")
+        try:
+            header = super().frombuf(buf, encoding, errors)
+        except tarfile.HeaderError as error:
+            if any(buf):
+                raise tarfile.ReadError(str(error)) from error
+            raise
         if header.type in _EXTENSIONS and header.size > _MAX_EXTENSION_BYTES:
             raise tarfile.ReadError(f"a header of {header.size:,} bytes")
         return header
 
 
-def members_of_tar(stream: BinaryIO) -> Iterator[Member]:
+def members_of_tar(stream: BinaryIO) -> Generator[Member, None, None]:
     """Its members in order. Raises `BrokenArchive` where it goes no further."""
     try:
         with tarfile.open(fileobj=stream, mode="r|", tarinfo=_Header) as archive:
@@ -43,5 +52,5 @@ def _member(archive: tarfile.TarFile, header: tarfile.TarInfo) -> Member:
     if header.isdir():
         return Member(header.name)
     if not header.isfile() or header.issparse():
-        return Member(header.name, reason="links, devices and the like")
+        return Member(header.name, reason=NO_CONTENT)
     return Member(header.name, archive.extractfile(header))

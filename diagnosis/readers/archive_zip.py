@@ -2,10 +2,10 @@
 
 import stat
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import BinaryIO
 
-from diagnosis.readers.archive_members import BROKEN, BrokenArchive, Member
+from diagnosis.readers.archive_members import BROKEN, NO_CONTENT, BrokenArchive, Member
 
 #: `zipfile` reads the whole directory at the archive's end, about 100 bytes for each member.
 _MAX_DIRECTORY_BYTES = 32 * 1024**2
@@ -19,7 +19,7 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2)
 _UNSEEN = 0xFFFFFFFF
 
 
-def members_of_zip(file: BinaryIO) -> Iterator[Member]:
+def members_of_zip(file: BinaryIO) -> Generator[Member, None, None]:
     """Its members in order. Raises `BrokenArchive` where it cannot be read."""
     if _directory_bytes(file) > _MAX_DIRECTORY_BYTES:
         raise BrokenArchive("its directory is too large")
@@ -38,7 +38,7 @@ def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[Member]
     elif info.flag_bits & _ENCRYPTED:
         yield Member(info.filename, reason="encrypted")
     elif stat.S_ISLNK(info.external_attr >> 16):
-        yield Member(info.filename, reason="links, devices and the like")
+        yield Member(info.filename, reason=NO_CONTENT)
     elif info.compress_type not in _METHODS:
         yield Member(info.filename, reason=_UNREADABLE)
     else:

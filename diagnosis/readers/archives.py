@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import starmap
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from shutil import disk_usage
 from tempfile import TemporaryDirectory
 from typing import IO
@@ -19,7 +19,14 @@ from typing import IO
 from diagnosis.core.diagnosis import Skipped
 from diagnosis.core.evidence import Evidence
 from diagnosis.core.words import EvidenceKind
-from diagnosis.readers.archive_members import BROKEN, BrokenArchive, Member, inner_path
+from diagnosis.readers.archive_members import (
+    BROKEN,
+    BrokenArchive,
+    InnerNames,
+    Member,
+    inner_path,
+    is_a_desktops,
+)
 from diagnosis.readers.archive_tar import members_of_tar
 from diagnosis.readers.archive_zip import members_of_zip
 from diagnosis.readers.compression import decompressed
@@ -84,7 +91,7 @@ class _Unpacking:
         self._stack, self._limits = stack, limits
         self._room = limits.megabytes * 1024**2
         self._written = self._looked_at = 0
-        self._names: set[str] = set()
+        self._names = InnerNames()
         self._read: dict[str, int] = {}
         self._left_out: dict[str, dict[str, list[str]]] = {}
 
@@ -97,7 +104,7 @@ class _Unpacking:
 
     def take(self, item: Evidence) -> None:
         """Take one piece of evidence, or what is in it."""
-        if not _archive_in(item):
+        if not archive_in(item):
             self.found.append(item)
             return
         self._read[item.name], self._left_out[item.name] = 0, defaultdict(list)
@@ -134,7 +141,7 @@ class _Unpacking:
 
     def _members(self, item: Evidence) -> Iterator[Member]:
         with decompressed(item).open() as stream:
-            if _archive_in(item) == "tar":
+            if archive_in(item) == "tar":
                 yield from members_of_tar(stream)
                 return
             path = self._copied(stream)
@@ -147,13 +154,13 @@ class _Unpacking:
         left_out = self._left_out[archive]
         if member.reason:
             left_out[member.reason].append(name)
-        if member.content is None or _is_a_desktops(name):
+        if member.content is None or is_a_desktops(name):
             return
         path = self._copied(member.content, left_out, name)
-        full = self._unique(f"{outer.name}/{name}")
+        full = self._names.name(outer.name, name)
         inner = Evidence.from_path(path, full)
         inner = replace(inner, host=outer.host, rank=outer.rank, job=outer.job)
-        if not _archive_in(inner):
+        if not archive_in(inner):
             if (reason := _why_not(inner)) is None:
                 self._read[archive] += 1
                 self.found.append(inner)
@@ -162,7 +169,7 @@ class _Unpacking:
         elif depth < self._limits.depth:
             self._unpack(inner, archive, depth + 1)
         else:
-            left_out["archives in archives in archives"].append(name)
+            left_out["nested too deep"].append(name)
         path.unlink()
 
     def _copied(
@@ -182,20 +189,11 @@ class _Unpacking:
             except BROKEN:
                 if left_out is None:
                     raise
-                left_out[f"{_DAMAGED}: read as far as they go"].append(name)
+                left_out[f"{_DAMAGED}, read up to there"].append(name)
         return path
 
-    def _unique(self, name: str) -> str:
-        """The name; where there was one like it, with a number as a folder before its last part."""
-        unique, copy = name, 1
-        while unique in self._names:
-            copy += 1
-            unique = f"{PurePosixPath(name).parent}/{copy}/{PurePosixPath(name).name}"
-        self._names.add(unique)
-        return unique
 
-
-def _archive_in(item: Evidence) -> str:
+def archive_in(item: Evidence) -> str:
     """What sort of archive this is, compressed or not; empty for none."""
     if item.kind not in {None, EvidenceKind.ARCHIVE}:
         return ""
@@ -212,12 +210,6 @@ def _why_not(inner: Evidence) -> str | None:
         return _NO_EVIDENCE.get(kind_of(decompressed(inner)))
     except (OSError, EOFError, ValueError):
         return _DAMAGED
-
-
-def _is_a_desktops(name: str) -> bool:
-    """What desktops add to archives of their own accord."""
-    path = PurePosixPath(name)
-    return path.parts[0] == "__MACOSX" or path.name.startswith("._") or path.name == ".DS_Store"
 
 
 def _told(reason: str, names: Sequence[str]) -> str:

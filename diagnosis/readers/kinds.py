@@ -37,7 +37,7 @@ _OPERATION_TABLE = re.compile(
     rb"(?:\xef\xbb\xbf)?(?=[^\n]*\boptype\b)(?=[^\n]*\bmb_id\b)[\w\",;\t ]+\r?\n"
 )
 _NPZ_MEMBERS = re.compile(rb"(?:values|metrics|hosts|time|devices)\.npy")
-_ZIP = b"PK\x03\x04"
+_ZIP, _EMPTY_ZIP = b"PK\x03\x04", b"PK\x05\x06"
 _OTHER_ARCHIVES = {b"7z\xbc\xaf": "7z", b"Rar!": "rar"}
 _TAR_MAGIC, _TAR_MAGIC_AT = b"ustar", 257
 #: The first record of each source of counters; the readers of `counter_sources` say whose.
@@ -96,7 +96,7 @@ def kind_of_head(head: bytes) -> EvidenceKind:
 
 def archive_of_head(head: bytes) -> str:
     """Which sort of archive a file with this head is, "zip" or "tar"; empty for none."""
-    if head.startswith(_ZIP) and not _is_metric_window(head):
+    if head.startswith((_ZIP, _EMPTY_ZIP)) and not _is_metric_window(head):
         return "zip"
     return "tar" if head[_TAR_MAGIC_AT:].startswith(_TAR_MAGIC) else ""
 

@@ -11,6 +11,11 @@ from diagnosis.core.words import EvidenceKind
 from incidents import models, selectors, storage
 
 
+def as_evidence(record: models.Evidence) -> Evidence:
+    """What the engine reads of one record. Opening it raises `BlobMissing` where its bytes went."""
+    return _as_evidence(record, record.name)
+
+
 def evidence_of(incident: models.Incident) -> Mapping[str, tuple[models.Evidence, Evidence]]:
     """Name for the engine → the record and what the engine reads of it.
 

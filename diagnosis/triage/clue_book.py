@@ -29,6 +29,10 @@ MAX_VARIANTS = 100
 #: record is always kept whole: its numbers may stand in a later line.
 MAX_RECORDS = 8
 
+#: A message of the driver has so many lines before its last, and names its GPU in the first.
+_DRIVER_MESSAGE = 2
+_NAMES_GPU = b"NVRM: The NVIDIA GPU "
+
 _SPACED = re.compile(r"\s+:\s+")
 
 #: What a line says of which part (`Saying.what`).
@@ -89,7 +93,7 @@ class ClueBook:
         head = line.head if line.head.prefixes else record.head
         clue = Clue(
             signature=match.signature,
-            place=self._place(saying, head, record.text),
+            place=self._place(saying, head, block, start, record.text),
             evidence=self._evidence,
             line=record.line if start == span[0] else block.number_at(start),
             offset=record.offset if start == span[0] else block.offset_at(start),
@@ -145,16 +149,17 @@ class ClueBook:
         scale = "yearless" if clock is Clock.YEAR_UNKNOWN else "utc"
         return Moment(time, scale, zoned=clock is Clock.ZONED)
 
-    def _place(self, saying: Saying, head: Head, text: str) -> Place:
+    def _place(self, saying: Saying, head: Head, block: Block, start: int, text: str) -> Place:
         """Where a record puts its match; its own host and rank where the words name none."""
         place = saying.place
-        return replace(
-            place,
-            host=(host_of(head, self._origin) or saying.mention)
-            if saying.takes_host
-            else place.host,
-            rank=rank_of(head, self._origin) if saying.takes_rank else place.rank,
-            gpu=place.gpu or _gpu_in(_match_of(saying), text),
+        own = saying.takes_host
+        return Place(
+            (host_of(head, self._origin) or saying.mention) if own else place.host,
+            rank_of(head, self._origin) if saying.takes_rank else place.rank,
+            place.gpu or _gpu_in(_match_of(saying), block, start, text),
+            place.nic,
+            place.link,
+            place.peer,
         )
 
 
@@ -173,9 +178,8 @@ def _told_in(match: Match) -> Stamp | None:
 def _text_of(match: Match, line: str) -> str:
     """The line; of a sheet's, with the device that it is about."""
     device = match.parts.get("device")
-    return (f"{device}: {_SPACED.sub(': ', line.strip())}" if device else line.strip())[
-        :TEXT_LENGTH
-    ]
+    text = f"{device}: {_SPACED.sub(': ', line.strip())}" if device else line.strip()
+    return text if len(text) <= TEXT_LENGTH else f"{text[: TEXT_LENGTH - 2]} …"
 
 
 def _is_watchdogs(match: Match | None) -> bool:
@@ -200,9 +204,15 @@ def rank_of(head: Head, origin: Origin = Origin()) -> int | None:  # noqa: B008 
     return origin.rank if head.task is None else head.task
 
 
-def _gpu_in(match: Match, text: str) -> str | None:
-    """A GPU's address elsewhere in a kernel record that is about a GPU."""
+def _gpu_in(match: Match, block: Block, start: int, text: str) -> str | None:
+    """A GPU's address elsewhere in a kernel record that is about a GPU.
+
+    `text` is the record. The driver's message of several lines names the GPU in its first; a
+    collector makes each of them a record.
+    """
     signature = match.signature
-    if signature.stream is Stream.KERNEL and signature.component == "gpu":
-        return pci_in(text)
-    return None
+    if signature.stream is not Stream.KERNEL or signature.component != "gpu":
+        return None
+    above = [block.bytes_at(earlier) for earlier in block.starts_before(start, _DRIVER_MESSAGE)]
+    heading = next((line for line in above if _NAMES_GPU in line), b"")
+    return pci_in(text) or pci_in(heading.decode("utf-8", "replace"))

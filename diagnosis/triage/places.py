@@ -10,7 +10,11 @@ from diagnosis.core.target import normalise_host
 
 _PORT = re.compile(r"<\d+>$|(?<=\d):\d+$")
 _MAPPED = re.compile(r"^::ffff:", re.IGNORECASE)
-_PCI = re.compile(r"\b(?:[0-9a-fA-F]{4,8}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}(?:\.[0-7])?\b")
+#: With domain or function: two numbers alone are a time of day as well.
+_PCI = re.compile(
+    r"(?<![\w:.])(?:[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}(?:\.[0-7])?"
+    r"|[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7])\b"
+)
 _PORT_NUMBER = re.compile(r"[:/]\d+$")
 
 

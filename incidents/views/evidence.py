@@ -6,6 +6,7 @@ from typing import Any
 from django.core.files.uploadedfile import UploadedFile
 from django.http import FileResponse, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
@@ -14,11 +15,8 @@ from incidents.models import Evidence, Incident
 from incidents.services import diagnoses
 from incidents.services.evidence import attach_evidence, open_content
 from incidents.views.answers import change, changed
-from incidents.views.near_lines import NEAR, lines_around
+from incidents.views.near_lines import FAR, NEAR, line_asked, lines_around
 from incidents.views.requests import PageRequest, actor_of
-
-#: Lines around one on a page of their own.
-_FAR = (100, 200)
 
 
 def attach_all(request: PageRequest, incident: Incident) -> Sequence[Mapping[str, str]]:
@@ -71,12 +69,14 @@ def words_of(results: Sequence[Mapping[str, str]]) -> str:
 def lines(request: PageRequest, pk: int) -> HttpResponse:
     """The lines around one (`line`, from 1): beside its finding for htmx, else a page."""
     evidence = get_object_or_404(Evidence.objects.select_related("blob", "incident"), pk=pk)
-    line = _number(request.GET.get("line", ""))
-    shown = lines_around(evidence, line, NEAR if request.htmx else _FAR)
     template = "incidents/_lines.html" if request.htmx else "incidents/lines.html"
-    response = render(
-        request, template, {"evidence": evidence, "excerpt": shown, "line": line, "step": sum(_FAR)}
-    )
+    context = {
+        "evidence": evidence,
+        "name": evidence.name,
+        "excerpt": lines_around(evidence, line_asked(request), NEAR if request.htmx else FAR),
+        "address": f"{reverse('incidents:lines', args=[pk])}?",
+    }
+    response = render(request, template, context)
     if request.htmx:
         response["Cache-Control"] = "private, max-age=3600"  # evidence never changes
     return response
@@ -97,7 +97,3 @@ def download(request: PageRequest, pk: int) -> HttpResponseBase:
     response["Content-Length"] = str(evidence.blob.size)
     response["X-Content-Type-Options"] = "nosniff"
     return response
-
-
-def _number(text: str) -> int | None:
-    return int(text) if text.isdecimal() and 0 < len(text) < 13 and int(text) else None

@@ -23,7 +23,7 @@ from incidents.models import (
 from incidents.selectors import RuleRecord
 from incidents.services.blast_radius import question_before
 from incidents.services.executions import scheduler_of
-from incidents.views.near_lines import lines_at_once
+from incidents.views.near_lines import address_of_lines, lines_at_once
 from incidents.views.track_record import track_records
 
 #: Findings whose lines are shown without being asked for.
@@ -59,13 +59,14 @@ class Advice:
 class Evidenced:
     """A finding; `line` where it leads to one in stored evidence, `stack` the calls it names.
 
-    `excerpt` are the lines around it, where they are shown from the start.
+    `address` gives the lines around it, `excerpt` are those that are shown from the start.
     """
 
     finding: Finding
     line: int | None
     stack: Sequence[str]
     opened: bool
+    address: str
     excerpt: Excerpt | None = None
 
 
@@ -173,7 +174,8 @@ def _accused(suspect: Suspect, opened: frozenset[int], records: Sequence[RuleRec
 def _evidenced(finding: Finding, opened: bool) -> Evidenced:
     line = _line(finding)
     shown = lines_at_once(finding, line) if opened and line is not None else None
-    return Evidenced(finding, line, _stack(finding), opened, shown)
+    address = "" if line is None else address_of_lines(finding)
+    return Evidenced(finding, line, _stack(finding), opened, address, shown)
 
 
 def _line(finding: Finding) -> int | None:

@@ -58,6 +58,7 @@ PAGES = [
     Cell("GET", "incidents/{incident}/report", READ, HIDDEN),
     Cell("GET", "incidents/{incident}/report.md", READ, HIDDEN),
     Cell("GET", "evidence/{evidence}/excerpt", READ, HIDDEN),
+    Cell("GET", "evidence/{evidence}/inside", READ, HIDDEN),
     Cell("GET", "evidence/{evidence}/use", READ, HIDDEN),
     Cell("POST", "evidence/{evidence}/change-use", RESPOND, HIDDEN, {"reason": "r"}),
     Cell("GET", "evidence/{evidence}/download", READ, HIDDEN),

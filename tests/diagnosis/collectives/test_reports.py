@@ -57,6 +57,11 @@ def test_a_rank_that_completed_far_less_than_its_peers_stopped():
     assert blamed(judged(*lines, waits(5, 100, 120, 99))) == [5]
 
 
+def test_works_too_far_apart_for_one_communicator_say_nothing_of_each_other():
+    lines = [waits(rank, 9000, 9010, 8999) for rank in range(8) if rank != 5]
+    assert answer(*lines, waits(5, 100, 9010, 99)) is None
+
+
 def test_ranks_that_all_wait_alike_name_nobody():
     assert answer(*(waits(rank, 100, 103, 99) for rank in range(5))) is None
 

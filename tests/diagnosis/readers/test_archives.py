@@ -112,7 +112,7 @@ def test_links_devices_and_folders_are_no_files():
         archive.addfile(header, io.BytesIO(FATAL))
     files, said = taken(whole.getvalue())
     assert files == {"bundle/dmesg": FATAL}
-    assert said == f"{IN_PART}4 links, devices and the like (a, b, c and 1 more)"
+    assert said == f"{IN_PART}4 of no content, such as links (a, b, c and 1 more)"
 
 
 def test_a_link_in_a_zip_is_no_file():
@@ -138,7 +138,7 @@ def test_archives_in_an_archive_are_read_and_no_deeper(pack):
     inner = pack({"deep.tgz": tar({"deeper": b"line\n"}), "dmesg": FATAL})
     files, said = taken(pack({"inner": inner}))
     assert files == {"bundle/inner/dmesg": FATAL}
-    assert said == f"{IN_PART}1 archives in archives in archives (deep.tgz)"
+    assert said == f"{IN_PART}1 nested too deep (deep.tgz)"
 
 
 def test_what_desktops_add_is_passed_over_without_a_word():
@@ -211,12 +211,30 @@ def test_of_an_archive_that_was_cut_off_what_there_is_is_read(share: float):
     assert "cut off or damaged" in said
 
 
+def test_a_tar_without_its_end_is_said_to_be_cut_off_though_every_member_in_it_is_whole():
+    whole = tar(FILES, "w")
+    files, said = taken(whole[: len(whole.rstrip(b"\0")) // 512 * 512 + 512])
+    assert files == {f"bundle/{name}": content for name, content in FILES.items()}
+    assert said == f"{IN_PART}cut off or damaged (its end is missing)"
+
+
+def test_a_tar_that_goes_on_with_noise_is_said_to_be_damaged():
+    content = bytearray(tar({"dmesg": FATAL, "late.log": b"line\n"}, "w"))
+    content[1024:1536] = bytes(range(256)) * 2
+    files, said = taken(bytes(content))
+    assert (list(files), "cut off or damaged" in said) == (["bundle/dmesg"], True)
+
+
+def test_an_archive_without_files_is_said_to_be_empty():
+    assert taken(zipped({})) == ({}, "nothing in this archive can be read: empty")
+
+
 def test_one_bad_member_never_fails_the_rest():
     content = bytearray(zipped({"bad.log": b"line\n" * 900, "dmesg": FATAL}, zipfile.ZIP_STORED))
     content[content.index(b"line")] ^= 1
     files, said = taken(bytes(content))
     assert files["bundle/dmesg"] == FATAL
-    assert "cut off or damaged: read as far as they go (bad.log)" in said
+    assert "cut off or damaged, read up to there (bad.log)" in said
 
 
 @pytest.mark.parametrize("seed", range(60))

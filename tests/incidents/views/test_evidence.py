@@ -1,10 +1,13 @@
 """Handing in evidence through the browser, reading around a line, and taking it away again."""
 
+import bz2
 import gzip
 import io
 import json
+import lzma
 
 import pytest
+import zstandard
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
@@ -135,11 +138,11 @@ def test_a_line_number_that_is_none_shows_the_beginning_and_marks_nothing(
     assert "<mark>" not in page
 
 
-def test_of_an_archive_no_lines_are_shown(responder: Client, incident: Incident):
+def test_an_archive_itself_has_no_lines_to_show(responder: Client, incident: Incident):
     evidence = stored(incident, b"PK\x03\x04", "night.zip")
     Evidence.objects.update(kind="archive")
     page = responder.get(f"/evidence/{evidence.pk}/excerpt?line=3").content.decode()
-    assert "download it to see the lines" in page
+    assert "findings lead to the lines" in page
 
 
 def test_binary_content_is_offered_for_download(responder: Client, incident: Incident):
@@ -148,8 +151,9 @@ def test_binary_content_is_offered_for_download(responder: Client, incident: Inc
     assert "binary" in page
 
 
-def test_a_compressed_log_is_read_as_what_it_holds(responder: Client, incident: Incident):
-    evidence = stored(incident, gzip.compress(b"one\ntwo\n"), "node-001.log.gz")
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, zstandard.compress])
+def test_a_compressed_log_is_read_as_what_it_holds(pack, responder: Client, incident: Incident):
+    evidence = stored(incident, pack(b"one\ntwo\n"), "node-001.log.packed")
     page = responder.get(f"/evidence/{evidence.pk}/excerpt?line=2").content.decode()
     assert "<mark>two</mark>" in page
 
