@@ -4,6 +4,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from django import forms
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.http import QueryDict
 from django.utils import timezone
 
@@ -196,14 +197,23 @@ class RepairForm(forms.Form):
     note = forms.CharField(max_length=2000, required=False)
 
 
+#: Days that a report may name.
+_REPORTED = (
+    MinValueValidator(date(2000, 1, 1), "Reports begin with the year 2000."),
+    MaxValueValidator(date(2099, 12, 31), "Reports end with the year 2099."),
+)
+
+
 class ReportForm(forms.Form):
     """What a report is about. Without dates: the last four weeks."""
 
     cluster = forms.CharField(max_length=100, required=False)
     owner = forms.CharField(max_length=200, required=False)
     fault = forms.CharField(max_length=100, required=False)
-    since = forms.DateField(required=False)
-    until = forms.DateField(required=False, help_text="The last day, included.")
+    since = forms.DateField(required=False, validators=_REPORTED)
+    until = forms.DateField(
+        required=False, validators=_REPORTED, help_text="The last day, included."
+    )
 
     @classmethod
     def of(cls, query: QueryDict) -> "ReportForm":
@@ -218,9 +228,9 @@ class ReportForm(forms.Form):
         """Refuses a period that ends before it begins, or is longer than two years."""
         given: dict[str, Any] = super().clean() or {}
         since, until = given.get("since"), given.get("until")
-        if since and until and until < since:
-            raise forms.ValidationError({"until": "The report ends before it begins."})
         last = until or timezone.now().date()
+        if since and last < since:
+            raise forms.ValidationError({"until": "The report ends before it begins."})
         if since and (last - since).days > _LONGEST_REPORT:
             raise forms.ValidationError({"since": "A report covers two years at most."})
         return given

@@ -145,7 +145,9 @@ class Actor:
         if capability in CAPABILITIES[self.role]:
             raise NotAllowed(f"{self.label} needs a token with the scope '{capability}' for this.")
         roles = ", ".join(role.label.lower() for role in roles_with(capability))
-        raise NotAllowed(f"{self.label} is {self.role.label.lower()}; this needs: {roles}.")
+        raise NotAllowed(
+            f"{self.label} has the role {self.role.label.lower()}; this needs: {roles}."
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ class CollectiveSettings:
     `blockers_per_waiter`: with more blockers than that for each waiting rank, a majority is
     "behind" a few leaders and the snapshot shows a running job.
     `scattered_share`: so it does when more than this share of all ranks is missing at once, on
-    several hosts.
+    several hosts. `scattered_ranks`: or more ranks than that, on more than two hosts: a running
+    job is likelier than so many faults at once.
     `absent_share`: above this share of ranks without a dump nothing is said about them.
     `late_sigmas`, `late_floor_ms`: an arrival is late beyond that many robust deviations, and by
     at least so much.
@@ -34,6 +35,7 @@ class CollectiveSettings:
     alike_span: int = 50
     blockers_per_waiter: float = 1.0
     scattered_share: float = 0.25
+    scattered_ranks: int = 4
     absent_share: float = 0.5
     late_sigmas: float = 6.0
     late_floor_ms: float = 5.0

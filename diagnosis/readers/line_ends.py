@@ -41,6 +41,11 @@ def line_starts(text: bytes) -> "np.ndarray":
     return starts[:-1] if starts[-1] == len(text) else starts
 
 
+def feed_starts(text: bytes) -> "np.ndarray":
+    """Where the text begins, and what follows each of its line feeds."""
+    return np.concatenate(([0], np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n")) + 1))
+
+
 def breaks_between(text: bytes, low: int, high: int) -> int:
     """How many lines end between two bytes."""
     feeds, returns = text.count(b"\n", low, high), text.count(b"\r", low, high)

@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from diagnosis.readers.line_ends import after_break, line_end, line_start, line_starts
+from diagnosis.readers.line_ends import after_break, feed_starts, line_end, line_start, line_starts
 from diagnosis.readers.logs_colours import Uncoloured, coloured_lines, without_colours
 from diagnosis.readers.logs_decoding import open_text, widths_in
 from diagnosis.readers.logs_feeds import Feeds
@@ -118,7 +118,7 @@ class Block:
         """Where in `around` the line begins in which the line at byte `start` stood."""
         return int(self._starts_around[self._lines_before(start)])
 
-    def _around_at(self, start: int) -> bytes:
+    def around_at(self, start: int) -> bytes:
         """The line of `around` in which the line at byte `start` stood."""
         begin = self._start_around(start)
         end = self._of_file.find(b"\n", begin)
@@ -127,8 +127,7 @@ class Block:
     @cached_property
     def _starts_around(self) -> "np.ndarray":
         """Where each line of `around` begins; only line feeds end them."""
-        feeds = np.flatnonzero(np.frombuffer(self._of_file, np.uint8) == ord("\n"))
-        return np.concatenate(([0], feeds + 1))
+        return feed_starts(self._of_file)
 
     def line(self, index: int) -> Line:
         """The line as text with its prefixes parsed."""
@@ -146,13 +145,7 @@ class Block:
 
     def outer_head_at(self, start: int) -> Head:
         """What the JSON around the message of the line at byte `start` tells; empty for none."""
-        return NO_HEAD if self.around is None else head_in(self._around_at(start))
-
-    def names(self, start: int, needle: bytes) -> bool:
-        """Do the line that begins at byte `start` or the JSON around it hold these bytes?"""
-        if needle in self.bytes_at(start):
-            return True
-        return self.around is not None and needle in self._around_at(start)
+        return NO_HEAD if self.around is None else head_in(self.around_at(start))
 
     def bytes_at(self, start: int) -> bytes:
         """The bytes of the line that begins at byte `start`, shortened and colourless."""
@@ -206,6 +199,9 @@ def _whole_lines(chunks: Iterator[bytes], block_bytes: int) -> Iterator[bytes]:
     """The chunks cut at line ends; a line longer than a block is cut where it must be."""
     carry = b""
     for chunk in chunks:
+        if not carry and chunk.endswith(b"\n"):
+            yield chunk
+            continue
         cut = chunk.rfind(b"\n") + 1
         if not cut and len(carry) + len(chunk) > block_bytes:
             carry += chunk

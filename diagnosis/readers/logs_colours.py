@@ -1,13 +1,13 @@
 """Terminal colours in logs: text without them, and the way back to the lines as they stand."""
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
 
-from diagnosis.readers.line_ends import line_starts
+from diagnosis.readers.line_ends import feed_starts
+from diagnosis.readers.logs_feeds import Feeds
 
 ESCAPE = b"\x1b"
 
@@ -17,6 +17,12 @@ _CODE = re.compile(
 
 #: The longest plain code (`ESC [ digits and semicolons letter`) that is taken out by arrays.
 _LONGEST_CODE = 20
+
+#: What each byte can be in a plain code: 0 stands for none of it.
+_ENDS, _GOES_ON = 1, 2
+_ROLES = np.zeros(256, np.uint8)
+_ROLES[ord("@") : ord("~") + 1] = _ENDS
+_ROLES[np.frombuffer(b"0123456789;", np.uint8)] = _GOES_ON
 
 #: Text of less than this many bytes, or with fewer codes to a byte, is left to the expression.
 _SMALL = 1 << 12
@@ -51,49 +57,47 @@ def _by_arrays(text: bytes) -> bytes | None:
     if not (codes[at + 1] == ord("[")).all():
         return None
     codes[at + 1] = ESCAPE[0]
-    for reach in range(2, _LONGEST_CODE):
-        found = codes[at + reach]
-        goes_on = ((found >= ord("0")) & (found <= ord("9"))) | (found == ord(";"))
-        if not (goes_on | ((found >= ord("@")) & (found <= ord("~")))).all():
+    at += 1
+    for _ in range(2, _LONGEST_CODE):
+        at += 1
+        role = _ROLES[codes[at]]
+        if not role.all():
             return None
-        codes[at + reach] = ESCAPE[0]
-        at = at[goes_on]
+        codes[at] = ESCAPE[0]
+        at = at[role == _GOES_ON]
         if not len(at):
             return bytes(memoryview(buffer.translate(None, ESCAPE))[:-_LONGEST_CODE])
     return None
 
 
-@dataclass(frozen=True)
 class Uncoloured:
-    """Coloured lines without their colours, each ended by a line feed alone.
+    """Coloured lines without their colours.
 
-    `origins`: where each line of `text` begins in `source`, the text it was taken from, ascending;
-    None where all lines of `source` are there, the colourless ones as well.
+    `origins`: where what each line feed of `text` ends begins in `source`, the text it was taken
+    from, ascending; None where all lines of `source` are there, the colourless ones as well.
     """
 
-    text: bytes
-    source: bytes
-    origins: Sequence[int] | None
+    def __init__(self, text: bytes, source: bytes, origins: Sequence[int] | None) -> None:
+        self.text, self.source, self.origins = text, source, origins
+        self._feeds = Feeds(text)
 
     def origin(self, start: int) -> int:
         """Where the line that begins at `start` of `text` begins in `source`."""
-        origins = self._all_origins if self.origins is None else self.origins
-        return int(origins[int(np.searchsorted(self._starts, start))])
+        begins = self._all_begins if self.origins is None else self.origins
+        begin = int(begins[self._feeds.before(start)])
+        for _ in range(self.text.count(b"\r", self.text.rfind(b"\n", 0, start) + 1, start)):
+            begin = self.source.find(b"\r", begin) + 1
+        return begin
 
     @cached_property
-    def _starts(self) -> "np.ndarray":
-        return line_starts(self.text)
-
-    @cached_property
-    def _all_origins(self) -> "np.ndarray":
-        return line_starts(self.source)
+    def _all_begins(self) -> "np.ndarray":
+        return feed_starts(self.source)
 
 
 def coloured_lines(text: bytes) -> Uncoloured:
-    """The lines of `text` that hold an escape, or all where many of them do."""
+    """What line feeds end and holds an escape, or all of the text where many of them do."""
     if _bytes_a_code(text) < _BYTES_A_CODE / 6:
-        fed = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in text else text
-        return Uncoloured(without_colours(fed), text, None)
+        return Uncoloured(without_colours(text), text, None)
     origins: list[int] = []
     lines: list[bytes] = []
     end = 0
@@ -101,21 +105,6 @@ def coloured_lines(text: bytes) -> Uncoloured:
     while (escape := find(ESCAPE, end)) >= 0:
         begin = rfind(b"\n", end, escape) + 1 or end
         end = find(b"\n", escape) + 1 or len(text)
-        line = text[begin:end]
-        if b"\r" not in line:
-            origins.append(begin)
-            lines.append(line)
-            continue
-        for start, part in _parts(line):
-            origins.append(begin + start)
-            lines.append(part)
+        origins.append(begin)
+        lines.append(text[begin:end])
     return Uncoloured(without_colours(b"".join(lines)), text, origins)
-
-
-def _parts(line: bytes) -> Iterator[tuple[int, bytes]]:
-    """The lines with an escape in what a line feed ends, and where they begin in it."""
-    start = 0
-    for part in line.splitlines(keepends=True):
-        if ESCAPE in part:
-            yield start, part.rstrip(b"\r\n") + b"\n"
-        start += len(part)

@@ -1,7 +1,9 @@
 """Encodings of logs: 8-bit text stays as it is; UTF-16 and UTF-32 become UTF-8 on the way."""
 
 import codecs
+import os
 from collections.abc import Iterator
+from io import BufferedReader, FileIO
 from typing import BinaryIO
 
 import numpy as np
@@ -15,12 +17,17 @@ _MARKS = (
 )
 
 
+#: How far before the end of what is read of a file the last line feed is looked for.
+_NEAR_BYTES = 1 << 12
+
+
 def open_text(stream: BinaryIO, chunk_bytes: int) -> tuple[str, int, Iterator[bytes]]:
     """Encoding ("" for 8-bit text), length of the byte-order mark, and the text in chunks.
 
     Chunks of wide encodings are given as UTF-8. What cannot be decoded is replaced, never raised.
+    Chunks of a file end with a line, where lines are not too long, so that nobody has to join them.
     """
-    head = _read(stream, chunk_bytes)
+    head = _read(stream, _up_to_feed(stream, chunk_bytes))
     for mark, encoding in _MARKS:
         if head.startswith(mark):
             chunks = _chunks(stream, head[len(mark) :], chunk_bytes)
@@ -49,11 +56,22 @@ def _read(stream: BinaryIO, size: int) -> bytes:
     return b"".join(parts)
 
 
+def _up_to_feed(stream: BinaryIO, size: int) -> int:
+    """How many bytes to read, `size` at most: of a file up to the last line feed among them."""
+    if not isinstance(stream, BufferedReader) or not isinstance(stream.raw, FileIO):
+        return size
+    near = min(size, _NEAR_BYTES)
+    if not stream.seekable():
+        return size
+    end = os.pread(stream.fileno(), near, stream.tell() + size - near)
+    return size - near + (end.rfind(b"\n") + 1 or near)
+
+
 def _chunks(stream: BinaryIO, head: bytes, chunk_bytes: int) -> Iterator[bytes]:
     chunk = head
     while chunk:
         yield chunk
-        chunk = _read(stream, chunk_bytes)
+        chunk = _read(stream, _up_to_feed(stream, chunk_bytes))
 
 
 def _recoded(chunks: Iterator[bytes], encoding: str) -> Iterator[bytes]:

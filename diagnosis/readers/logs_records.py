@@ -1,8 +1,10 @@
 """Records: one statement of a program, which may take several lines."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeAlias
 
 from diagnosis.readers.line_ends import breaks_between
 from diagnosis.readers.logs_blocks import Block
@@ -25,6 +27,9 @@ TRACEBACK = "Traceback (most recent call last)"
 _TRACEBACK_BYTES = TRACEBACK.encode()
 #: Bytes that the lines in a record's reach seldom fill: a traceback is looked for there first.
 _NEAR_BYTES = 1 << 14
+#: Finds in a line what every line of its process holds.
+_Named: TypeAlias = Callable[[bytes], object]
+
 #: Bytes at the start of a stamped line that lines of the same day share in most grammars.
 _SAME_DAY = 6
 _EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit)\b")
@@ -64,9 +69,9 @@ def span_at(block: Block, start: int) -> list[int]:
     span, adjacent = [first], True
     in_traceback = _begins_traceback(owner) or _is_indented(owner)
     reach = MAX_RECORD_LINES if _begins_traceback(owner) else 2 * HEADLESS_LINES
-    needle = _named_by(owner.head)
+    named = _named_by(owner.head)
     for later in block.starts_after(first, reach - 1):
-        if _is_plainly_others(block, later, owner, needle):
+        if _is_plainly_others(block, later, owner, named):
             if not in_traceback:
                 break
             adjacent = False
@@ -88,13 +93,12 @@ def span_at(block: Block, start: int) -> list[int]:
     return span if start in span else [start]
 
 
-def _is_plainly_others(block: Block, start: int, owner: Line, needle: bytes) -> bool:
+def _is_plainly_others(block: Block, start: int, owner: Line, named: _Named) -> bool:
     """Is it stamped like the owner's line, without naming its process? Told without parsing it."""
     if owner.head.stamp is None:
         return False
-    if not block.bytes_at(start).startswith(owner.data[:_SAME_DAY]):
-        return False
-    return not block.names(start, needle)
+    line = block.bytes_at(start)
+    return line.startswith(owner.data[:_SAME_DAY]) and not _names(block, start, line, named)
 
 
 def _is_wrapped(owner: Line, line: Line) -> bool:
@@ -124,9 +128,9 @@ def _first_headed(block: Block, begin: int) -> int:
     if not _is_indented(line) and not _EXCEPTION.match(line.message):
         return begin
     reach = MAX_RECORD_LINES if _has_traceback_before(block, begin) else HEADLESS_LINES
-    needle = _named_by(line.head)
+    named = _named_by(line.head)
     for earlier in block.starts_before(begin, reach - 1):
-        if not block.names(earlier, needle):
+        if not _names(block, earlier, block.bytes_at(earlier), named):
             continue
         other = block.line_at(earlier)
         if not other.head.prefixes or not _same_source(line.head, other.head):
@@ -139,16 +143,34 @@ def _first_headed(block: Block, begin: int) -> int:
     return start
 
 
-def _named_by(head: Head) -> bytes:
-    """What every line of the same process must hold; empty where nothing is sure."""
-    return (head.host or "" if head.rank is None else str(head.rank)).encode()
+@lru_cache(maxsize=1 << 12)
+def _number(number: int) -> _Named:
+    needle = b"%d" % number
+    whole = re.compile(rb"(?<!\d)%d(?!\d)" % number)
+    return lambda line: needle in line and whole.search(line)
+
+
+@lru_cache(maxsize=1 << 12)
+def _name(name: str) -> _Named:
+    needle = name.encode()
+    return lambda line: needle in line
+
+
+def _named_by(head: Head) -> _Named:
+    """Tells whether a line holds what every line of the same process must hold."""
+    return _name(head.host or "") if head.rank is None else _number(head.rank)
+
+
+def _names(block: Block, start: int, line: bytes, named: _Named) -> bool:
+    """Does the `line` at byte `start`, or the JSON around it, name the process?"""
+    return bool(named(line)) or (block.around is not None and bool(named(block.around_at(start))))
 
 
 def _has_traceback_before(block: Block, start: int) -> bool:
     """Does a traceback begin somewhere in reach? Most lines are told so without looking closer."""
     text, low = block.text, max(0, start - _NEAR_BYTES)
     at = text.rfind(_TRACEBACK_BYTES, low, start)
-    if at < 0 and low and breaks_between(text, low, start) <= MAX_RECORD_LINES:
+    if at < 0 and low and text.count(b"\n", low, start) <= MAX_RECORD_LINES:
         furthest = min(block.starts_before(start, MAX_RECORD_LINES), default=start)
         at = text.rfind(_TRACEBACK_BYTES, furthest, start)
     return at >= 0 and breaks_between(text, at, start) <= MAX_RECORD_LINES

@@ -152,13 +152,14 @@ class ClueBook:
     def _place(self, saying: Saying, head: Head, block: Block, start: int, text: str) -> Place:
         """Where a record puts its match; its own host and rank where the words name none."""
         place = saying.place
-        return replace(
-            place,
-            host=(host_of(head, self._origin) or saying.mention)
-            if saying.takes_host
-            else place.host,
-            rank=rank_of(head, self._origin) if saying.takes_rank else place.rank,
-            gpu=place.gpu or _gpu_in(_match_of(saying), block, start, text),
+        own = saying.takes_host
+        return Place(
+            (host_of(head, self._origin) or saying.mention) if own else place.host,
+            rank_of(head, self._origin) if saying.takes_rank else place.rank,
+            place.gpu or _gpu_in(_match_of(saying), block, start, text),
+            place.nic,
+            place.link,
+            place.peer,
         )
 
 
@@ -177,9 +178,8 @@ def _told_in(match: Match) -> Stamp | None:
 def _text_of(match: Match, line: str) -> str:
     """The line; of a sheet's, with the device that it is about."""
     device = match.parts.get("device")
-    return (f"{device}: {_SPACED.sub(': ', line.strip())}" if device else line.strip())[
-        :TEXT_LENGTH
-    ]
+    text = f"{device}: {_SPACED.sub(': ', line.strip())}" if device else line.strip()
+    return text if len(text) <= TEXT_LENGTH else f"{text[: TEXT_LENGTH - 2]} …"
 
 
 def _is_watchdogs(match: Match | None) -> bool:

@@ -18,7 +18,8 @@ from diagnosis.triage.timeline import day_text
 
 _IDLE = {Action.WATCH, Action.NONE}
 _AT_BOTH_ENDS = {"nvlink", "nvswitch"}
-_REMAP_FAILED = {"xid-64-row-remap-failure", "xid-95-uncontained-memory-error"}
+_REMAPPED = "xid-63-row-remap-event"
+_REMAPS = {_REMAPPED, "xid-64-row-remap-failure", "xid-95-uncontained-memory-error"}
 _NETWORK = {"nic", "switch", "optics"}
 _SCORES = {
     Severity.CRITICAL: 0.92,
@@ -88,8 +89,9 @@ def _ranked_groups(standing: Sequence[Clue]) -> list[list[Clue]]:
     """
     ordered = earliest(standing)
     groups = list(by_machine(ordered).values())
-    hard = [group for group in groups if any(_is_firsthand(clue) for clue in group)]
-    rest = [group for group in groups if group not in hard]
+    told = [(group, any(_is_firsthand(clue) for clue in group)) for group in groups]
+    hard = [group for group, firsthand in told if firsthand]
+    rest = [group for group, firsthand in told if not firsthand]
     timed = all(group[0].moment is not None for group in groups)
     scales = {group[0].moment.scale for group in groups if group[0].moment}
     if timed and len(scales) == 1:
@@ -120,9 +122,12 @@ def _action(cause: Clue, case: Case) -> Action:
     if cause.code != "xid-48-double-bit-ecc":
         return cause.signature.action
     gpu = (cause.place.machine, pci_key(cause.place.gpu))
-    codes = {c.code for c in case.clues if (c.place.machine, pci_key(c.place.gpu)) == gpu}
-    remapped = "xid-63-row-remap-event" in codes and not codes & _REMAP_FAILED
-    return Action.RESET_GPU if remapped else cause.signature.action
+    codes = {
+        clue.code
+        for clue in case.clues
+        if clue.code in _REMAPS and (clue.place.machine, pci_key(clue.place.gpu)) == gpu
+    }
+    return Action.RESET_GPU if codes == {_REMAPPED} else cause.signature.action
 
 
 def _target(cause: Clue, group: Sequence[Clue]) -> Target:

@@ -80,9 +80,11 @@ def triage(
 
 def _unescalated(whole: Case, taxonomy: Taxonomy) -> list[Clue]:
     """What counts in the case, each by its own signature: a rule must not feed on its own doing."""
+    left = sift(whole).case.clues
+    if not whole.escalated:
+        return list(left)
     return [
-        replace(clue, signature=taxonomy.by_code.get(clue.code, clue.signature))
-        for clue in sift(whole).case.clues
+        replace(clue, signature=taxonomy.by_code.get(clue.code, clue.signature)) for clue in left
     ]
 
 

@@ -10,6 +10,7 @@ from diagnosis.core.target import normalise_host
 from diagnosis.readers.collective_reports import PATTERNS as REPORT_PATTERNS
 from diagnosis.readers.collective_reports import ReportReader
 from diagnosis.readers.logs import (
+    MAX_LINE_BYTES,
     Block,
     Line,
     is_plain,
@@ -20,7 +21,7 @@ from diagnosis.readers.logs import (
 from diagnosis.readers.logs_colours import ESCAPE
 from diagnosis.readers.logs_forms import Form
 from diagnosis.readers.logs_headings import HEADING_PATTERNS
-from diagnosis.readers.logs_heads import Head
+from diagnosis.readers.logs_heads import NO_HEAD, Head
 from diagnosis.readers.logs_times import Stamp, may_hold_stamp
 from diagnosis.readers.origin import Origin, origin_of
 from diagnosis.taxonomy.matcher import Match, Matcher
@@ -94,13 +95,14 @@ def hits_in(block: Block, matcher: Matcher) -> Iterator[Hit]:
     coloured = block.coloured
     if coloured is None:
         return matcher.hits(block.text)
-    found = [
+    found = (
         (coloured.origin(at), raw, possible) for at, raw, possible in matcher.hits(coloured.text)
-    ]
-    if coloured.origins is not None:
-        found += [hit for hit in matcher.hits(block.text) if ESCAPE not in hit[1]]
-        found.sort(key=itemgetter(0))
-    return iter(found)
+    )
+    if coloured.origins is None:
+        return found
+    hits = {hit[0]: hit for hit in matcher.hits(block.text) if ESCAPE not in hit[1]}
+    hits.update((hit[0], hit) for hit in found)
+    return iter(sorted(hits.values(), key=itemgetter(0)))
 
 
 class Reading:
@@ -140,8 +142,10 @@ class Reading:
             self._note_first(block)
         own = self._matcher.signatures
         for start, whole, possible in hits:
-            raw = shortened(whole)
-            self.facts.shortened += len(raw) < len(whole)
+            raw = whole
+            if len(whole) > MAX_LINE_BYTES:
+                raw = shortened(whole)
+                self.facts.shortened += 1
             if possible[-1] >= own:
                 if self._took_facts(block, raw, possible):
                     continue
@@ -160,7 +164,7 @@ class Reading:
         form, saying = found
         if saying.match is None:
             return True
-        outer = block.outer_head_at(start)
+        outer = NO_HEAD if block.around is None else block.outer_head_at(start)
         speaker = saying.speaker(*self._speaker(form, raw, outer))
         if saying.tallies is not None and saying.is_closed:
             tally = saying.tallies.get(speaker)

@@ -58,13 +58,13 @@ class _Sections:
     def take(self, block: Block) -> None:
         """Read the next block, each part of it for the host whose it is."""
         hits = list(hits_in(block, self._matcher))
-        found = list(self._headings_in(block, hits))
+        headed = [hit for hit in hits if hit[2][-1] >= self._first_heading]
+        whose = dict(self._headings_in(block, headed))
         self._above = [*self._above, *_last_lines(block)][-2:]
-        if not found:
-            self._now.take(block, self._plain(hits))
+        if not whose:
+            self._now.take(block, self._plain(hits) if headed else hits)
             return
-        whose = dict(found)
-        for cut, part in block.parts([cut for cut, _ in found]):
+        for cut, part in block.parts([*whose]):
             self._now = self._reading_of(whose[cut]) if cut in whose else self._now
             if len(part.text):
                 self._now.take(part, self._plain(hits_in(part, self._matcher)))
@@ -77,9 +77,7 @@ class _Sections:
         """Where the lines below a heading begin, and whose they are."""
         if block.around is not None:
             return
-        for start, _, possible in hits:
-            if possible[-1] < self._first_heading:
-                continue
+        for start, _, _ in hits:
             above = [block.bytes_at(one) for one in block.starts_before(start, 2)]
             lines = [*self._above, *reversed(above), block.bytes_at(start)][-3:]
             *before, line = (one.decode("utf-8", "replace") for one in lines)

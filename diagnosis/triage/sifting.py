@@ -1,7 +1,7 @@
 """What is left out before judging: other days' events, links that came back, echoes of a cause."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from diagnosis.core.target import normalise_host
@@ -9,7 +9,7 @@ from diagnosis.core.words import Action, SignatureClass
 from diagnosis.taxonomy.signature import Severity, Stream
 from diagnosis.triage.case import Case
 from diagnosis.triage.clues import Clue, Moment, is_before
-from diagnosis.triage.places import pci_key
+from diagnosis.triage.places import Place, pci_key
 from diagnosis.triage.settings import TriageSettings
 from diagnosis.triage.timeline import day_text
 
@@ -316,18 +316,20 @@ def _teardown(case: Case) -> Callable[[Clue], bool]:
 
 def _gathered(clues: Sequence[Clue]) -> list[Clue]:
     """Clues of no known place join the one place that the same signature names elsewhere."""
-    gathered: list[Clue] = []
+    homes: dict[tuple[str, str | None], dict[str | None, Place]] = {}
     for clue in clues:
         if clue.place.is_known:
-            gathered.append(clue)
-            continue
-        homes = {
-            other.place.machine: other.place
-            for other in clues
-            if other.code == clue.code and other.place.is_known and other.job == clue.job
-        }
-        gathered.append(clue.at(next(iter(homes.values()))) if len(homes) == 1 else clue)
-    return gathered
+            homes.setdefault((clue.code, clue.job), {})[clue.place.machine] = clue.place
+    return [
+        clue
+        if clue.place.is_known
+        else clue.at(_only(homes.get((clue.code, clue.job))) or clue.place)
+        for clue in clues
+    ]
+
+
+def _only(places: Mapping[str | None, Place] | None) -> Place | None:
+    return next(iter(places.values())) if places and len(places) == 1 else None
 
 
 def described(case: Case) -> str:

@@ -31,6 +31,13 @@ class FaultSummary:
     incidents: list[Incident] = field(default_factory=list)
 
     @property
+    def place(self) -> str:
+        """The part as people call it: what is only a number gets its kind before it."""
+        if self.device is not None and self.part.isdecimal():
+            return f"{self.device.get_kind_display()} {self.part}"
+        return self.part
+
+    @property
     def linked(self) -> Sequence[Incident]:
         return self.incidents[:_LINKS]
 

@@ -253,7 +253,17 @@ def incidents_of_host(host: Host) -> QuerySet[Incident]:
     named = Incident.hosts.through.objects.filter(host=host).values("incident_id")
     records = FaultRecord.objects.filter(host=host, incident__merged_into__isnull=True)
     told = records.order_by().values("incident_id")
-    return incidents().filter(pk__in=named.union(told))
+    return _by_beginning(incidents().filter(pk__in=named.union(told)))
+
+
+def incidents_of_job(job: Job) -> QuerySet[Incident]:
+    """The incidents of a job, newest first."""
+    return _by_beginning(incidents().filter(job=job))
+
+
+def _by_beginning(rows: QuerySet[Incident]) -> QuerySet[Incident]:
+    """In the order of the times that lists of incidents show."""
+    return rows.order_by(Coalesce("onset_at", "opened_at").desc(), "-id")
 
 
 def tokens() -> QuerySet[ApiToken]:

@@ -1,6 +1,6 @@
 """One step on several incidents, and taking it back."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -34,11 +34,11 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What became of it: the batch that can be taken back, and why some refused."""
+    """What became of it: the batch that can be taken back, and why some refused, by reference."""
 
     batch: Batch
     changed: Sequence[Incident]
-    refused: Sequence[str]
+    refused: Mapping[str, str]
 
 
 @transaction.atomic
@@ -59,7 +59,8 @@ def change_many(
         incidents = [one for one in incidents if one.pk != wanted.into.pk]
     _check(incidents, wanted)
     batch = Batch.objects.create(step=wanted.step, actor=actor.label, user_id=actor.user_id)
-    changed, refused = [], []
+    changed: list[Incident] = []
+    refused: dict[str, str] = {}
     for incident in _locked(incidents):
         try:
             with transaction.atomic():
@@ -67,7 +68,7 @@ def change_many(
         except TransitionRefused as error:
             if len(incidents) == 1:
                 raise
-            refused.append(f"{incident.reference}: {error}")
+            refused[incident.reference] = str(error)
     return Done(batch, changed, refused)
 
 
@@ -81,13 +82,14 @@ def undo(*, actor: Actor, batch: Batch) -> Done:
     batch = Batch.objects.select_for_update().get(pk=batch.pk)
     if batch.undone_at is not None:
         raise TransitionRefused(f"{batch.undone_by} has taken this back already.")
-    back, refused = [], []
+    back: list[Incident] = []
+    refused: dict[str, str] = {}
     for item in _items_to_undo(batch):
         try:
             with transaction.atomic():
                 back.append(_take_back(actor, item))
         except RecordsError as error:
-            refused.append(f"INC-{item.incident_id}: {error}")
+            refused[item.incident.reference] = str(error)
     batch.undone_at, batch.undone_by = timezone.now(), actor.label
     batch.save(update_fields=["undone_at", "undone_by"])
     return Done(batch, back, refused)

@@ -47,6 +47,6 @@ def status_after(step: Step, status: str) -> IncidentStatus:
     if status in rule.allowed_from:
         return rule.leads_to
     possible = ", ".join(allowed_steps(status))
-    raise TransitionRefused(
-        f"This incident is {status}, so it cannot take the step '{step}'. Possible: {possible}."
-    )
+    done = "reopened" if step is Step.REOPEN else rule.leads_to
+    stands = f"{status} already" if status == done else f"{status}, so it cannot be {done}"
+    raise TransitionRefused(f"It is {stands}. Possible: {possible}.")

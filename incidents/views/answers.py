@@ -63,6 +63,7 @@ def changed(
     undo: Batch | Decision | None = None,
     leads_there: bool = False,
     incidents: Sequence[Incident] = (),
+    level: str = "success",
 ) -> HttpResponse:
     """The change was made; `to` names the page that shows it, `undo` is what can be taken back.
 
@@ -76,7 +77,7 @@ def changed(
         messages.success(request, text)
         return redirect(to, pk=pk) if pk else redirect(to)
     response = HttpResponse(status=HTTPStatus.NO_CONTENT)
-    told = {"level": "success", "text": text}
+    told = {"level": level, "text": text}
     if undo is not None:
         told["undo"] = _way_back(undo)
     trigger_client_event(response, "notice", told)

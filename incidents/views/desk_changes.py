@@ -17,8 +17,8 @@ from incidents.views.desk_filters import sought
 from incidents.views.requests import PageRequest, actor_of
 
 _DESK = "incidents:desk"
-#: How many of those that refused say why.
-_TOLD = 3
+#: So many reasons are told, each with so many of the incidents that it kept from the step.
+_REASONS = _NAMED = 3
 
 
 @change
@@ -28,7 +28,8 @@ def change_many(request: PageRequest) -> HttpResponse:
         actor=actor_of(request), incidents=_chosen(request), wanted=_wanted(request)
     )
     undo = done.batch if done.changed else None
-    return changed(request, _words(done), to=_DESK, undo=undo, incidents=done.changed)
+    level = "success" if done.changed else "warning"
+    return changed(request, _words(done), to=_DESK, undo=undo, incidents=done.changed, level=level)
 
 
 @change
@@ -106,10 +107,19 @@ def _words(done: Done) -> str:
 
 
 def _with_refused(text: str, done: Done) -> str:
-    """The text, then why the first few were left alone, and how many more were."""
-    more = len(done.refused) - _TOLD
-    rest = [f"{more:,} more were left as they are."] if more > 0 else []
-    return " ".join([text, *done.refused[:_TOLD], *rest])
+    """The text, then why the others were left alone, those of one reason together."""
+    kept: dict[str, list[str]] = {}
+    for reference, why in done.refused.items():
+        kept.setdefault(why, []).append(reference)
+    told = [f"{_named(references)}: {why}" for why, references in list(kept.items())[:_REASONS]]
+    more = sum(len(references) for references in list(kept.values())[_REASONS:])
+    rest = [f"{more:,} more were left as they are."] if more else []
+    return " ".join([text, *told, *rest])
+
+
+def _named(references: Sequence[str]) -> str:
+    more = len(references) - _NAMED
+    return ", ".join(references[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _counted(count: int) -> str:

@@ -6,10 +6,10 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
-from django.db.models import Model, Q, QuerySet
-from django.utils.dateparse import parse_datetime
+from django.core.exceptions import ValidationError
+from django.db.models import Field, Model, Q, QuerySet
 
 Row = TypeVar("Row", bound=Model)
 
@@ -29,7 +29,7 @@ def page_of(rows: QuerySet[Row], *, after: str, size: int) -> Page[Row]:
     The queryset's order must end in a unique field. A cursor that cannot be read means the start.
     """
     order = [str(field) for field in rows.query.order_by]
-    key = _decode(after, len(order))
+    key = _decode(after, [_field_of(rows, name.lstrip("-")) for name in order])
     wanted = rows.filter(_beyond(order, key)) if key else rows
     found = list(wanted[: size + 1])
     more = len(found) > size
@@ -75,18 +75,26 @@ def _encode(row: Model, order: Sequence[str]) -> str:
     return base64.urlsafe_b64encode(json.dumps(plain).encode()).decode().rstrip("=")
 
 
-def _decode(cursor: str, length: int) -> list[Any] | None:
+def _field_of(rows: QuerySet[Any], name: str) -> Field[Any, Any]:
+    """The field that a queryset is ordered by, computed ones included."""
+    computed = rows.query.annotations.get(name)
+    field = rows.model._meta.get_field(name) if computed is None else computed.output_field
+    return cast("Field[Any, Any]", field)
+
+
+def _decode(cursor: str, fields: Sequence[Field[Any, Any]]) -> list[Any] | None:
+    """The values that a cursor holds, as the fields have them; None where it holds no such."""
     try:
         padded = cursor + "=" * (-len(cursor) % 4)
         values = json.loads(base64.urlsafe_b64decode(padded))
-        found = [_as_time(value) for value in values]
-    except (binascii.Error, ValueError, TypeError):
+        pairs = zip(values, fields, strict=True)
+        return [_as_field(value, field) for value, field in pairs]
+    except (binascii.Error, ValueError, TypeError, OverflowError, ValidationError):
         return None
-    plain = all(isinstance(value, int | float | str | datetime) for value in found)
-    return found if plain and len(found) == length else None
 
 
-def _as_time(value: Any) -> Any:
-    if isinstance(value, str) and (at := parse_datetime(value)) and at.tzinfo:
-        return at
-    return value
+def _as_field(value: Any, field: Field[Any, Any]) -> Any:
+    if not isinstance(value, int | float | str) or "\0" in (text := str(value)):
+        raise TypeError("no value of a cursor")
+    text.encode()  # half a character is none
+    return field.to_python(value)

@@ -2,6 +2,7 @@
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -16,7 +17,7 @@ from incidents.hostnames import normalise_host
 from incidents.models import Host
 from incidents.services.hosts import set_state
 from incidents.views.job_course import course_of
-from incidents.views.paging import page_of
+from incidents.views.paging import Page, Row, page_of, place_of
 from incidents.views.past import past_of
 from incidents.views.requests import PageRequest, actor_of
 
@@ -33,14 +34,15 @@ def jobs(request: PageRequest) -> HttpResponse:
     page = page_of(found, after=request.GET.get("after", ""), size=_PAGE)
     trouble = selectors.trouble_of(page.rows)
     rows = [(one, trouble.get(one.pk)) for one in page.rows]
-    return render(request, "incidents/jobs.html", {"page": page, "rows": rows, "words": words})
+    context = {"rows": rows, "words": words, **_places(request, found, page)}
+    return render(request, "incidents/jobs.html", context)
 
 
 @require_safe
 def job(request: PageRequest, pk: int) -> HttpResponse:
     found = get_object_or_404(selectors.jobs(), pk=pk)
     attempts = list(selectors.attempts_with_hosts(found)[:_PAGE])
-    incidents = selectors.incidents().filter(job=found)[:_PAGE]
+    incidents = selectors.incidents_of_job(found)[:_PAGE]
     context = {
         "job": found,
         "attempts": attempts,
@@ -68,18 +70,30 @@ def hosts(request: PageRequest) -> HttpResponse:
         found = found.filter(tor=tor)
     page = page_of(found, after=request.GET.get("after", ""), size=_PAGE)
     context = {
-        "page": page,
+        **_places(request, found, page),
         "words": words,
         "state": state,
         "states": HostState.choices,
         "left_out": state if state not in HostState.values else "",
         "cluster": cluster,
         "tor": tor,
-        "next_query": _query(request, after=page.next),
         "worst": worst,
         "worst_query": _query(request, order="worst"),
     }
     return render(request, "incidents/hosts.html", context)
+
+
+def _places(request: PageRequest, rows: QuerySet[Row], page: Page[Row]) -> dict[str, object]:
+    """A page of a list with its place in it and the ways to the others."""
+    place = place_of(rows, page, size=_PAGE)
+    return {
+        "page": page,
+        "place": place,
+        "count": rows.count(),
+        "first_query": _query(request),
+        "previous_query": _query(request, after=place.previous),
+        "next_query": _query(request, after=page.next),
+    }
 
 
 def _query(request: PageRequest, *, after: str = "", order: str = "") -> str:

@@ -3,6 +3,7 @@ const rows = () => [...document.querySelectorAll("#desk-rows > tr")];
 const current = () => document.activeElement?.closest("#desk-rows > tr");
 const bar = document.getElementById("bulk");
 let cameFrom = null; // the id of the row from which a sheet was opened by its key
+let working = false; // a step is on its way to the server
 let matching = null; // what `matches` told when all of it was chosen, beyond this page
 
 function move(step) {
@@ -53,7 +54,7 @@ function offerMatching(chosen) {
   offer.textContent = `Choose ${which} that match`;
   const told = bar.querySelector("[data-matching]");
   told.hidden = matching === null;
-  told.textContent = `: ${which} that match`;
+  told.textContent = working ? ": working…" : `: ${which} that match`;
   for (const name of ["matching", "newest"]) bar.elements[name].disabled = matching === null;
   bar.elements.matching.value = matching?.query ?? "";
   bar.elements.newest.value = matching?.newest ?? "";
@@ -147,10 +148,12 @@ document.addEventListener("keydown", (event) => {
 });
 
 /* A step on very many takes seconds. */
-bar.addEventListener("htmx:beforeRequest", () => {
-  if (matching) bar.querySelector("[data-matching]").textContent = ": working…";
-});
-bar.addEventListener("htmx:afterRequest", showSelection);
+for (const [name, on] of [["htmx:beforeRequest", true], ["htmx:afterRequest", false]]) {
+  bar.addEventListener(name, () => {
+    working = on;
+    showSelection();
+  });
+}
 
 /* Enter in a sheet means the sheet's own step, not the bar's first. */
 bar.addEventListener("keydown", (event) => {

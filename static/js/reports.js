@@ -26,12 +26,23 @@ function line(x, y, name, ink, dash, symbol) {
 const legend = { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: { size: 11 } };
 const withLegend = { showlegend: true, legend, margin: { l: 8, r: 12, t: 30, b: 8 } };
 
+/** The unit in which the longest of some times (in seconds) has a number that is easily read. */
+function unitOf(seconds) {
+  const most = Math.max(0, ...seconds);
+  if (most < 2 * 3600) return [60, "min"];
+  return most < 2 * 86400 ? [3600, "h"] : [86400, "d"];
+}
+
+/** Shares as percent, with as many places as keep the axis's marks apart. */
+const shares = (most) => (most < 0.005 ? ".2%" : most < 0.05 ? ".1%" : ".0%");
+
 globalThis.plots.add("reports", {
   lost(data, most, place) {
-    const minutes = data.lost.map((seconds) => (seconds === null ? null : seconds / 60));
+    const [size, unit] = unitOf(data.lost);
+    const lost = data.lost.map((seconds) => (seconds === null ? null : seconds / size));
     return {
-      traces: [bars(times(data), minutes, "median", colour("accent"), "%{y:.1f} min")],
-      layout: layout(HEIGHT, { xaxis: timeAxis(place), yaxis: axis({ rangemode: "tozero", ticksuffix: " min", nticks: 5 }) }),
+      traces: [bars(times(data), lost, "median", colour("accent"), `%{y:.1f} ${unit}`)],
+      layout: layout(HEIGHT, { xaxis: timeAxis(place), yaxis: axis({ rangemode: "tozero", ticksuffix: ` ${unit}`, nticks: 5 }) }),
     };
   },
   found(data, most, place) {
@@ -61,7 +72,7 @@ globalThis.plots.add("reports", {
     return {
       traces: [line(times(data), data.degradation, "degradation", colour("accent"), "solid", "circle")],
       layout: layout(HEIGHT, {
-        xaxis: timeAxis(place), yaxis: axis(known ? { rangemode: "tozero", tickformat: ".1%", nticks: 5 } : { range: [0, 0.1], tickformat: ".0%", nticks: 3 }),
+        xaxis: timeAxis(place), yaxis: axis(known ? { rangemode: "tozero", tickformat: shares(Math.max(...data.degradation)), nticks: 5 } : { range: [0, 0.1], tickformat: ".0%", nticks: 3 }),
         annotations: known ? [] : [{ text: "No iteration times were seen: watch a job", showarrow: false, xref: "paper", yref: "paper", x: 0.5, y: 0.5 }],
       }),
     };

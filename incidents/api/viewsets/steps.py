@@ -118,7 +118,7 @@ class BatchViewSet(RecordViewSet):
         """What was done, and whether it was taken back."""
         batch = record_of(Batch.objects.all(), pk)
         items = batch.items.select_related("incident").order_by("id")
-        return Response(_shown(Done(batch, [item.incident for item in items], [])))
+        return Response(_shown(Done(batch, [item.incident for item in items], {})))
 
     @takes(None, gives={200: BatchSerializer})
     def undo(self, request: Request, pk: int) -> Response:
@@ -130,5 +130,6 @@ class BatchViewSet(RecordViewSet):
 def _shown(done: Done) -> Any:
     """A batch as it is represented: its row with the incidents that it changed."""
     done.batch.incidents = [one.pk for one in done.changed]  # type: ignore[attr-defined]
-    done.batch.refused = list(done.refused)  # type: ignore[attr-defined]
+    refused = [f"{name}: {why}" for name, why in done.refused.items()]
+    done.batch.refused = refused  # type: ignore[attr-defined]
     return BatchSerializer(done.batch).data

@@ -1,4 +1,7 @@
 import io
+import os
+from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 from hypothesis import given
@@ -10,9 +13,13 @@ from diagnosis.readers.logs_json import message_in
 
 def lines_of(data: bytes, block_bytes: int = 1 << 20) -> list[tuple[int, int, str]]:
     """Number, offset and text of every line."""
+    return lines_in(io.BytesIO(data), block_bytes)
+
+
+def lines_in(stream: BinaryIO, block_bytes: int) -> list[tuple[int, int, str]]:
     return [
         (block.number(index), block.offset(index), block.line(index).text)
-        for block in read_blocks(io.BytesIO(data), block_bytes)
+        for block in read_blocks(stream, block_bytes)
         for index in range(len(block))
     ]
 
@@ -148,3 +155,30 @@ def test_offsets_point_to_the_line(lines: list[str], block_bytes: int) -> None:
     for number, offset, text in found:
         assert data[offset:].startswith(text.encode() + b"\n")
         assert data[:offset].count(b"\n") + 1 == number
+
+
+@pytest.mark.parametrize("block_bytes", [20_000, 1 << 20])
+@pytest.mark.parametrize("end", [b"", b"\n", b"unfinished"])
+def test_a_file_is_read_like_any_stream(block_bytes: int, end: bytes, tmp_path: Path) -> None:
+    data = b"one\n\ntwo\r\n" + b"long " * 3000 + b"\nthree\rfour\n"
+    data = data * 50 + end
+    file = tmp_path / "train.log"
+    file.write_bytes(data)
+    with file.open("rb") as stream:
+        assert lines_in(stream, block_bytes) == lines_of(data, block_bytes)
+
+
+def test_blocks_of_a_file_end_with_a_line(tmp_path: Path) -> None:
+    file = tmp_path / "train.log"
+    file.write_bytes(b"a line of the log\n" * 1000)
+    with file.open("rb") as stream:
+        texts = [block.text for block in read_blocks(stream, 5000)]
+    assert all(text.endswith(b"log\n") for text in texts)
+
+
+def test_a_pipe_is_read_to_its_end() -> None:
+    reading, writing = os.pipe()
+    os.write(writing, b"one\ntwo\n" * 1000)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as stream:
+        assert len(lines_in(stream, 4096)) == 2000

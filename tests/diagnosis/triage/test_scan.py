@@ -211,3 +211,9 @@ def test_a_rule_for_one_rank_is_found_after_the_same_words_of_another() -> None:
     lines = [f"2025-11-30 10:53:20,001 [rank{rank}]: CUDA out of memory.\n" for rank in (3, 0)]
     found = scan(log("".join(lines)), Matcher(rows)).clues
     assert [clue.code for clue in found] == ["cuda-oom", "zero"]
+
+
+def test_a_long_line_is_cut_with_a_mark() -> None:
+    long = "NVRM: Xid (PCI:0000:c3:00): 79, GPU has fallen off the bus. " + "and so on, " * 60
+    (clue,) = scan(log(long.encode() + b"\n"), RE2).clues
+    assert (len(clue.text), clue.text[-2:]) == (400, " …")

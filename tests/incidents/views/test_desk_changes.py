@@ -187,15 +187,30 @@ def test_finding_all_that_match_takes_the_same_queries_however_many(responder: C
     assert more - many == many - few
 
 
-def test_of_many_that_refuse_a_few_say_why_and_the_rest_is_counted(responder: Client):
+def notice_of(answer) -> dict[str, str]:
+    found: dict[str, str] = json.loads(answer["HX-Trigger"])["notice"]
+    return found
+
+
+def test_those_that_refuse_for_one_reason_are_told_of_together(responder: Client):
     known = [IncidentFactory(status="acknowledged") for _ in range(5)]
+    gone = IncidentFactory(status="mitigated")
     new = [IncidentFactory() for _ in range(2)]
-    text = json.loads(take(responder, [*known, *new], "acknowledge")["HX-Trigger"])["notice"][
-        "text"
-    ]
-    assert text.startswith("2 of 7 acknowledged.")
-    assert text.endswith("2 more were left as they are.")
-    assert text.count("INC-") == 3
+    notice = notice_of(take(responder, [*known, gone, *new], "acknowledge"))
+    first = ", ".join(one.reference for one in known[:3])
+    assert notice["level"] == "success"
+    assert notice["text"] == (
+        f"2 of 8 acknowledged. {first} and 2 more: It is acknowledged already. Possible: mitigate, "
+        f"resolve. {gone.reference}: It is mitigated, so it cannot be acknowledged. Possible: "
+        "resolve, reopen."
+    )
+
+
+def test_a_step_that_all_refuse_is_no_success(responder: Client):
+    known = [IncidentFactory(status="acknowledged") for _ in range(2)]
+    notice = notice_of(take(responder, known, "acknowledge"))
+    assert (notice["level"], notice["text"][:20]) == ("warning", "0 of 2 acknowledged.")
+    assert "undo" not in notice
 
 
 def test_a_step_on_very_many_asks_the_page_to_show_all_anew(monkeypatch, responder: Client):

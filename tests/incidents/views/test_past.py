@@ -133,6 +133,13 @@ def test_a_number_alone_makes_no_device():
     assert sitting(host, "3", NOW) == "GPU-1"
 
 
+def test_a_part_that_is_only_a_number_is_shown_with_its_kind(responder: Client):
+    host = HostFactory()
+    seat(host, [gpu(host, index=3)], NOW)
+    accused(host, part="3", device=Device.objects.get())
+    assert ">GPU 3</a>" in responder.get(f"/hosts/{host.pk}").content.decode()
+
+
 def test_times_out_of_service_have_an_end_where_the_next_state_began():
     host = HostFactory()
     for state in (HostState.ISOLATED, HostState.IN_REPAIR, HostState.IN_SERVICE):

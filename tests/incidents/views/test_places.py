@@ -26,6 +26,28 @@ def test_an_empty_list_says_how_it_fills(address: str, words: str, responder: Cl
     assert words in page
 
 
+@pytest.mark.parametrize(("address", "made"), [("/jobs", JobFactory), ("/hosts", HostFactory)])
+def test_a_long_list_tells_how_many_there_are_and_leads_there_and_back(
+    address: str, made, responder: Client, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("incidents.views.places._PAGE", 2)
+    made.create_batch(5)
+    first = responder.get(address)
+    second = responder.get(f"{address}{first.context['next_query']}")
+    third = responder.get(f"{address}{second.context['next_query']}")
+    back = responder.get(f"{address}{third.context['previous_query']}")
+
+    assert "<h1>5 " in first.content.decode()
+    assert "3–4 of 5" in second.content.decode()
+    assert "Next page" not in third.content.decode()
+    assert back.context["page"].rows == second.context["page"].rows
+
+
+def test_a_single_host_is_not_counted_in_the_plural(responder: Client):
+    HostFactory()
+    assert "<h1>1 host</h1>" in responder.get("/hosts").content.decode()
+
+
 @pytest.mark.parametrize("words", ["llama", "4711", "research"])
 def test_a_job_is_found_by_name_id_and_owner(words: str, responder: Client):
     wanted = JobFactory(name="llama", external_id="4711", owner="research")
@@ -111,6 +133,19 @@ def test_a_busy_host_shows_its_newest_incidents_and_the_way_to_more(
     page = responder.get(f"/hosts/{busy_host.pk}")
     assert len(page.context["incidents"]) == 25
     assert '<a href="?whole">' in page.content.decode()
+
+
+def test_incidents_of_a_job_and_host_stand_in_the_order_of_their_beginnings(responder: Client):
+    host, job, now = HostFactory(), JobFactory(), timezone.now()
+    early, late = [
+        IncidentFactory(cluster=host.cluster, job=job, onset_at=now - timedelta(hours=hours))
+        for hours in (3, 1)
+    ]
+    middle = IncidentFactory(cluster=host.cluster, job=job, opened_at=now - timedelta(hours=2))
+    for incident in (early, late, middle):
+        incident.hosts.add(host)
+    for address in (f"/hosts/{host.pk}", f"/jobs/{job.pk}"):
+        assert list(responder.get(address).context["incidents"]) == [late, middle, early]
 
 
 def test_the_whole_of_a_busy_host_is_shown_on_demand(responder: Client, busy_host: Host):

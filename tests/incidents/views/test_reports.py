@@ -113,6 +113,21 @@ def test_a_period_that_ends_before_it_begins_is_told(viewer: Client) -> None:
     assert "ends before it begins" in answer.content.decode()
 
 
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ({"since": "2099-01-01"}, "ends before it begins"),
+        ({"since": "9999-12-31"}, "Reports end with"),
+        ({"until": "9999-12-31"}, "Reports end with"),
+        ({"since": "0001-01-01", "until": "0001-01-09"}, "Reports begin with"),
+    ],
+)
+def test_a_period_far_from_now_is_told_of(asked: dict[str, str], told: str, viewer: Client) -> None:
+    answer = viewer.get(reverse(PAGE), asked)
+
+    assert (answer.status_code, told in answer.content.decode()) == (422, True)
+
+
 def test_a_download_of_such_a_period_is_refused_in_words(viewer: Client) -> None:
     address = reverse("incidents:report-table", kwargs={"table": "faults"})
 
