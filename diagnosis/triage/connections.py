@@ -71,7 +71,8 @@ def _is_stopped(root: Root, case: Case) -> bool:
     notices = [
         clue
         for clue in case.clues
-        if clue.code in NOTICES or (clue.code == "slurm-cancelled" and "*** JOB " in clue.text)
+        if clue.code in {*NOTICES, "py-keyboard-interrupt"}
+        or (clue.code == "slurm-cancelled" and "*** JOB " in clue.text)
     ]
     start = earliest(edge.clue for edge in root.edges)[0].moment
     return any(_about_then(clue.moment, start, case.settings.clock_doubt) for clue in notices)

@@ -112,6 +112,12 @@ def test_a_host_whose_processes_were_stopped_first_is_not_isolated(why: str):
     assert isolated(judged({"slurm.out": dated, "slurm.err": STOPPED.format(why)})) == []
 
 
+def test_a_host_whose_processes_a_person_interrupted_is_not_isolated():
+    lost = "".join(CLOSED.format(host, host) for host in range(1, 6))
+    assert isolated(judged({"slurm.out": lost})) == ["node-07"]
+    assert isolated(judged({"slurm.out": lost + "KeyboardInterrupt\n"})) == []
+
+
 def test_a_host_that_went_long_before_the_job_was_cancelled_is_isolated():
     dated = "".join(f"2025-03-04 01:03:0{n},000 {CLOSED.format(n, n)}" for n in range(1, 6))
     answer = judged({"slurm.out": dated, "slurm.err": STOPPED.format("")})
