@@ -142,3 +142,19 @@ def test_a_line_that_follows_a_sheet_and_a_flush_line_is_none_of_its_gpus():
     log = f"{sheet(*HEALTHY)}step 1\n        Remapping Failure Occurred : Yes\n"
     suspects = judged({"node-01.log": log}).suspects
     assert {suspect.target.gpu for suspect in suspects} == {None}
+
+
+def test_a_gpu_that_qualifies_for_return_says_more_than_a_log_that_ends_early() -> None:
+    step = "2025-03-04T02:0{}:00Z step 100\n"
+    files = {
+        f"node-0{n}.train.log": step.format(9) + timeout_line(n, "02:10:00") for n in range(1, 4)
+    }
+    files["node-09.train.log"] = step.format(0)
+    assert judged(files).suspects[0].fault == "silence"
+    files["node-02.smi.log"] = sheet(*HEALTHY, gpu(0x9B, failed="Yes"))
+    answer = judged(files)
+    assert answer.verdict.cls is VerdictClass.CRITICAL
+    assert (answer.suspects[0].target.host, answer.suspects[0].fault) == (
+        "node-02",
+        "row-remap-failure-flag",
+    )
