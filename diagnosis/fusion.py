@@ -2,8 +2,9 @@
 
 Which branch leads (docs/decisions/0002-fusion.md): a critical part that the logs name, when it sits
 where the collectives stopped or they only saw symptoms; then a call mismatch or order deadlock,
-which outranks a death; then whatever the logs settle; then the rank that did not arrive; then the
-rest by confidence. The other branch's suspects stay, below, and agreement raises the score.
+which outranks a death; then whatever the logs settle; then the rank that did not arrive; then a
+likely cause, which a rank without a dump does not outweigh; then the rest by confidence. The other
+branch's suspects stay, below, and agreement raises the score.
 """
 
 from collections.abc import Sequence
@@ -87,16 +88,24 @@ def _rung(item: Conclusion, others: Sequence[Conclusion]) -> int:
     cls = item.verdict.cls
     if cls is VerdictClass.CRITICAL and item.decisive:
         symptoms = all(other.verdict.cls in _SYMPTOM_ONLY for other in others)
-        return 6 if symptoms or any(_agree(item, other) for other in others) else 4
+        return 7 if symptoms or any(_agree(item, other) for other in others) else 5
     if item.branch == "collectives" and cls is VerdictClass.USER and item.decisive:
-        return 5
+        return 6
     if item.decisive and cls not in _SYMPTOM_ONLY:
-        return 4
+        return 5
     if any(suspect.role is Role.CULPRIT for suspect in item.suspects):
-        return 3
+        return 4
+    return _rung_of_likely(item, others)
+
+
+def _rung_of_likely(item: Conclusion, others: Sequence[Conclusion]) -> int:
+    """Below everything that is settled: causes before symptoms before what is unknown."""
+    cls = item.verdict.cls
     if cls is VerdictClass.HEALTHY:
         return 2 if _only_hints(others) else 0
-    return 1 if cls is VerdictClass.UNKNOWN or _only_hints([item]) else 2
+    if cls is VerdictClass.UNKNOWN or _only_hints([item]):
+        return 1
+    return 2 if cls in _SYMPTOM_ONLY else 3
 
 
 def _only_hints(conclusions: Sequence[Conclusion]) -> bool:

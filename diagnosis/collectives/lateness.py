@@ -20,6 +20,7 @@ from diagnosis.core.collectives import Bools, Entries, Floats, Ints, RankDump
 _SEQ_BITS = 40
 #: Arrivals that are compared at most, the newest of each rank, and how many of each at least.
 _MOST_ROWS, _FEWEST_ROWS = 1_000_000, 256
+_NEVER = np.iinfo(np.int64).max
 #: Members that a communicator needs before the odd one out can be told, and by which share their
 #: counts of timed operations may differ.
 _PEERS, _UNEVEN_SHARE = 3, 0.05
@@ -50,12 +51,16 @@ def stragglers(merged: Merged, settings: CollectiveSettings) -> tuple[Straggler,
 
 @dataclass(frozen=True)
 class _Arrivals:
-    """Every launch of every rank in one row: where (`key`), when (ns), and the key before it."""
+    """Every launch of every rank in one row: where (`key`), when (ns), and the key before it.
+
+    `over` is when its rank's watchdog saw its end, `_NEVER` where that is not known.
+    """
 
     rank: Ints
     key: Ints
     before: Ints
     at: Ints
+    over: Ints
     record_id: Ints
 
 
@@ -75,10 +80,9 @@ def own_delays(merged: Merged) -> Delays:
         none = np.zeros(0, np.int64)
         return Delays(none, np.zeros(0), none, none)
     places, number = np.unique(arrivals.key, return_inverse=True)
-    last = np.zeros(len(places), np.int64)
-    np.maximum.at(last, number, arrivals.at)
+    ends = _ends(arrivals, merged, places, number)
     kept = arrivals.before >= 0
-    earlier = last[np.searchsorted(places, arrivals.before[kept])]
+    earlier = ends[np.searchsorted(places, arrivals.before[kept])]
     own = np.maximum(0, arrivals.at[kept] - earlier).astype(np.float64)
     excess, shared = _beyond_peers(number[kept], own)
     return Delays(
@@ -87,6 +91,26 @@ def own_delays(merged: Merged) -> Delays:
         arrivals.record_id[kept][shared],
         arrivals.at[kept][shared],
     )
+
+
+def _ends(arrivals: _Arrivals, merged: Merged, places: Ints, number: Ints) -> Ints:
+    """Per place the moment from which its members' own time counts.
+
+    That is its last member's arrival; where a member left no dump, the moment when the first one
+    saw it end or went on, lest the wait for that member count as everyone's own time.
+    """
+    ends = np.zeros(len(places), np.int64)
+    np.maximum.at(ends, number, arrivals.at)
+    whole = np.asarray([bool(c.reported.all()) for c in merged.progress.communicators], np.bool_)
+    doubtful = ~whole[places >> _SEQ_BITS]
+    if doubtful.any():
+        went_on = np.full(len(places), _NEVER)
+        np.minimum.at(went_on, number, arrivals.over)
+        later = arrivals.before >= 0
+        np.minimum.at(went_on, np.searchsorted(places, arrivals.before[later]), arrivals.at[later])
+        doubtful &= went_on < _NEVER
+        ends[doubtful] = np.maximum(ends, went_on)[doubtful]
+    return ends
 
 
 def _beyond_peers(place: Ints, own: Floats) -> tuple[Floats, Bools]:
@@ -112,7 +136,9 @@ def _all_arrivals(merged: Merged) -> _Arrivals | None:
     found = [item for dump in merged.dumps if (item := _arrivals(merged, dump)) is not None]
     if not found:
         return None
-    columns = zip(*((f.rank, f.key, f.before, f.at, f.record_id) for f in found), strict=True)
+    columns = zip(
+        *((f.rank, f.key, f.before, f.at, f.over, f.record_id) for f in found), strict=True
+    )
     return _Arrivals(*(np.concatenate(column) for column in columns))
 
 
@@ -137,6 +163,7 @@ def _arrivals(merged: Merged, dump: RankDump) -> _Arrivals | None:
         key=key,
         before=np.r_[np.int64(-1), key[:-1]][: len(key)],
         at=entries.created_ns[row],
+        over=np.where(entries.completed_ns[row] > 0, entries.completed_ns[row], _NEVER),
         record_id=entries.record_id[row],
     )
 

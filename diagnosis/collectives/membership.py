@@ -64,8 +64,8 @@ def membership_of(dumps: Sequence[RankDump], placement: Placement) -> Membership
     """All communicators of the dumps (one a rank, in rank order).
 
     A group's ranks come from any rank's `pg_config`; where none has them (gloo leaves it empty),
-    they are the ranks with entries in it, all ranks for the default group, and where an all-gather
-    or groups of the same kind tell the group's size, the ranks without a dump that fill it up.
+    they are the ranks with entries in it, all ranks for the default group, and every rank without a
+    dump, unless an all-gather or groups of the same kind tell that the group is whole.
     """
     lists = _Ranks()
     declared = _declared(dumps, lists)
@@ -148,19 +148,23 @@ def _inferred(
         return found.world
     own = seen[key.name]
     size = _size_from_gathers(key.name, dumps) or _size_of_family(key, found, seen)
-    if 0 < size - len(own) == len(absent):
-        return tuple(sorted({*own, *absent}))
-    return tuple(sorted(own))
+    if size is not None and size <= len(own):
+        return tuple(sorted(own))
+    return tuple(sorted({*own, *absent}))
 
 
-def _size_of_family(key: GroupKey, found: Membership, seen: Mapping[str, set[int]]) -> int:
-    """The size of the largest group of the same kind: `TP_0` and `TP_1` have as many ranks."""
+def _size_of_family(key: GroupKey, found: Membership, seen: Mapping[str, set[int]]) -> int | None:
+    """The size of the largest group of the same kind: `TP_0` and `TP_1` have as many ranks.
+
+    None where there is no other, or ranks without a dump may belong to all of them.
+    """
     kind = _DIGITS.sub("", found.descriptions[key])
-    return max(
+    sizes = [
         len(seen[other.name])
         for other, desc in found.descriptions.items()
         if not other.ranks and _DIGITS.sub("", desc) == kind
-    )
+    ]
+    return max(sizes) if len(sizes) > 1 else None
 
 
 def _size_from_gathers(name: str, dumps: Sequence[RankDump]) -> int:

@@ -40,6 +40,7 @@ def _open_operation(
 ) -> OpenOperation:
     entries, row = dump.entries, int(rows[0])
     stack = int(entries.stack[row])
+    batch = _batch(entries, rows)
     found = OpenOperation(
         rank=dump.rank,
         communicator=index,
@@ -47,10 +48,11 @@ def _open_operation(
         call=entries.calls[int(entries.call[row])],
         record_id=int(entries.record_id[row]),
         source=dump.source,
-        state=OpState(int(entries.state[row])),
+        state=OpState(int(entries.state[batch].max())),
         created_ns=int(entries.created_ns[row]),
         timeout_ms=int(entries.timeout_ms[row]),
         failed=bool(entries.retired[row]),
+        timed=bool(entries.started_ns.any()) and _tells_its_start(entries, batch),
         frames=entries.stacks[stack] if stack >= 0 else (),
     )
     if not entries.is_p2p[row]:
@@ -58,15 +60,26 @@ def _open_operation(
     return replace(
         found,
         seq=int(entries.p2p_seq[row]),
-        peers=_batch_peers(entries, rows, communicator),
+        peers=_batch_peers(entries, batch, communicator),
         sends=found.call.op.startswith("send"),
     )
 
 
-def _batch_peers(entries: Entries, rows: Ints, communicator: Communicator) -> tuple[int, ...]:
-    """The global ranks at the other ends of the first batch (sends and receives posted as one)."""
-    first = rows[0]
-    batch = rows[entries.p2p_seq[rows] == entries.p2p_seq[first]]
+def _batch(entries: Entries, rows: Ints) -> Ints:
+    """The rows that were launched as one with the first: they share its number."""
+    number = entries.p2p_seq if entries.is_p2p[rows[0]] else entries.seq
+    launched: Ints = rows[number[rows] == number[rows[0]]]
+    return launched
+
+
+def _tells_its_start(entries: Entries, batch: Ints) -> bool:
+    """Only the entry that closes a batch has events; its parts stay scheduled for ever."""
+    closing = entries.calls[int(entries.call[batch[-1]])].op
+    return len(batch) == 1 or closing.endswith("coalesced")
+
+
+def _batch_peers(entries: Entries, batch: Ints, communicator: Communicator) -> tuple[int, ...]:
+    """The global ranks at the other ends of a batch (sends and receives posted as one)."""
     size = len(communicator.ranks)
     peers = {int(communicator.ranks[p]) for p in entries.peer[batch] if 0 <= p < size}
     return tuple(sorted(peers))

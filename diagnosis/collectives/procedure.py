@@ -34,7 +34,7 @@ from diagnosis.core.collectives import CollectiveProgress, RankDump
 from diagnosis.core.diagnosis import Conclusion
 from diagnosis.core.placement import Placement
 
-#: So many missing ranks are never called scattered.
+#: So many missing ranks, or hosts that miss some, are never called scattered.
 _FEW = 2
 
 _NOBODY_ENDED: Mapping[int, str] = {}
@@ -158,7 +158,7 @@ def _is_moving(case: Case, graph: WaitGraph) -> bool:
         return True
     if len(present) > case.settings.blockers_per_waiter * len(graph.blocked):
         return True
-    return _is_scattered(case, [sink.rank for sink in present])
+    return _is_scattered(case, [sink.rank for sink in present if not sink.stale])
 
 
 def _most_are_free(case: Case, graph: WaitGraph) -> bool:
@@ -176,11 +176,13 @@ def _is_scattered(case: Case, ranks: Sequence[int]) -> bool:
     """Many at once and not one host: what a moment of jitter looks like, and hardly a fault."""
     many = max(_FEW, case.settings.scattered_share * len(case.progress.reported))
     hosts = {case.target(rank).host or rank for rank in ranks}
+    if len(hosts) > _FEW and len(ranks) > case.settings.scattered_ranks:
+        return True
     return len(ranks) > many and len(hosts) > 1
 
 
 def _explains(graph: WaitGraph, late: set[int]) -> bool:
     """Are the awaited ranks those that have been late, and not stopped or gone?"""
     standings = {sink.rank: sink.standing for sink in graph.sinks}
-    slow = {Standing.OUTSIDE, Standing.LAGGING, Standing.TOGETHER}
+    slow = {Standing.OUTSIDE, Standing.IDLE, Standing.LAGGING, Standing.TOGETHER}
     return set(standings) <= late and all(value in slow for value in standings.values())

@@ -25,6 +25,7 @@ def lines_of(case: Case, graph: WaitGraph) -> list[str]:
             Standing.ABSENT: f"no {case.word} of it was handed in",
             Standing.OUTSIDE: "it waits in no collective: it did not arrive",
             Standing.OVERTAKEN: f"its peers completed {sink.lead} operations more than it did",
+            Standing.IDLE: "its GPU has not started what its host launched and its peers' GPUs did",
             Standing.LAGGING: "it is one operation behind",
             Standing.TOGETHER: "everyone has arrived where it stands",
         }[sink.standing]
@@ -47,6 +48,11 @@ def summary_of(case: Case, graph: WaitGraph, sinks: Sequence[Sink]) -> str:
             f"peers completed, and {waited}: the GPU or host side."
         )
     place = awaited(case, first)
+    if first.standing is Standing.IDLE:
+        return (
+            f"{who} launched {place}, but {'its GPU has' if len(ranks) == 1 else 'their GPUs have'}"
+            f" not come to it, and {waited}: a kernel before it, or the GPU, hangs."
+        )
     return f"{who} did not arrive at {place} and {waited}: the computation side."
 
 
@@ -65,6 +71,8 @@ def what_of(case: Case, sink: Sink) -> str:
         return f"rank {sink.rank} completed {sink.lead} operations fewer than its peers"
     if sink.standing is Standing.ABSENT:
         return f"rank {sink.rank} left no {case.word}"
+    if sink.standing is Standing.IDLE:
+        return f"the GPU of rank {sink.rank} did not come to {awaited(case, sink)}"
     return f"rank {sink.rank} did not arrive at {awaited(case, sink)}"
 
 
@@ -106,6 +114,8 @@ def _counted(case: Case, sink: Sink) -> str:
         return f"rank {sink.rank} left no {case.word}"
     if sink.standing is Standing.OVERTAKEN:
         return f"rank {sink.rank} completed {sink.lead} operations fewer than a peer"
+    if sink.standing is Standing.IDLE:
+        return f"the GPU of rank {sink.rank} has not started what its host launched"
     index = communicator.index_of_rank.get(sink.rank)
     launched = int(communicator.enqueued[index]) if index is not None else NOT_KNOWN
     if launched == NOT_KNOWN or sink.edge.p2p:

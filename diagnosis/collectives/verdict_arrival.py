@@ -25,6 +25,7 @@ MISSING = "collective-rank-missing"
 STOPPED = "collective-gpu-stopped"
 ENDED = "process-ended"
 STALL = "collective-stall"
+_STOPPED = {Standing.OUTSIDE, Standing.OVERTAKEN, Standing.IDLE}
 #: More ranks than that which stopped launching early have a cause in common.
 _FURTHER_FAULTS = 2
 
@@ -47,7 +48,7 @@ def arrival_verdict(case: Case, graph: WaitGraph, trace: Sequence[str]) -> Concl
 def _is_culprit(case: Case, sink: Sink) -> bool:
     if sink.rank in case.ended_ranks:
         return True
-    return sink.standing in {Standing.OUTSIDE, Standing.OVERTAKEN} and not sink.stale
+    return sink.standing in _STOPPED and not sink.stale
 
 
 def _too_many_absent(case: Case, absent: Sequence[Sink]) -> bool:
@@ -104,7 +105,7 @@ def _held_back(case: Case, rank: int) -> Suspect:
 def _fault(case: Case, sink: Sink) -> str:
     if sink.rank in case.ended_ranks:
         return ENDED
-    return STOPPED if sink.standing is Standing.OVERTAKEN else MISSING
+    return MISSING if sink.standing is Standing.OUTSIDE else STOPPED
 
 
 def _inside(

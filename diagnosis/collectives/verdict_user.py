@@ -17,6 +17,7 @@ from diagnosis.collectives.report import (
     victims,
     waits_in,
 )
+from diagnosis.collectives.usual_order import out_of_order
 from diagnosis.collectives.wait_graph import WaitGraph
 from diagnosis.core.diagnosis import Conclusion, Finding, Recommendation, Suspect
 from diagnosis.core.target import Target
@@ -165,9 +166,19 @@ def deadlock_verdict(
 
 
 def _odd_in_circle(case: Case, merged: Merged, graph: WaitGraph) -> list[int]:
-    """The minority of the circle, else who left its own pattern; all ranks when neither tells."""
-    odd = minority(case.progress, graph.cycle) or _left_own_pattern(merged, graph.cycle)
-    return odd if 0 < len(odd) < len(graph.cycle) else list(graph.cycle)
+    """Who left the usual order, else the minority of the circle, else who left its own pattern.
+
+    All ranks where none of these tells.
+    """
+    cycle = graph.cycle
+    for odd in (
+        out_of_order(merged, cycle),
+        minority(case.progress, cycle),
+        _left_own_pattern(merged, cycle),
+    ):
+        if 0 < len(odd) < len(cycle):
+            return odd
+    return list(cycle)
 
 
 def _first_place(case: Case, ranks: Sequence[int]) -> str:

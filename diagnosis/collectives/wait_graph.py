@@ -16,6 +16,7 @@ from diagnosis.core.collectives import (
     CollectiveProgress,
     Communicator,
     OpenOperation,
+    OpState,
     WaitEdge,
 )
 
@@ -26,6 +27,7 @@ class Standing(StrEnum):
     ABSENT = "absent"
     OUTSIDE = "outside"
     OVERTAKEN = "overtaken"
+    IDLE = "idle"
     LAGGING = "lagging"
     TOGETHER = "together"
 
@@ -36,7 +38,8 @@ class Sink:
 
     ABSENT: no source speaks for it. OUTSIDE: nothing is open on it, it has not arrived. OVERTAKEN:
     peers completed at least `impossible_lead` operations more than it did, which only a GPU that
-    stopped explains. LAGGING: it is one operation behind. TOGETHER: everyone has arrived where it
+    stopped explains. IDLE: its host launched what its peers have started, its GPU has not come to
+    it. LAGGING: it is one operation behind. TOGETHER: everyone has arrived where it
     waits. `lead` is how many operations the farthest peer has completed beyond it.
     """
 
@@ -64,13 +67,16 @@ class WaitGraph:
     @property
     def is_circular(self) -> bool:
         """Is there a circle, and nobody who did not arrive, which would explain more?"""
-        gone = {Standing.OUTSIDE, Standing.OVERTAKEN}
+        gone = {Standing.OUTSIDE, Standing.OVERTAKEN, Standing.IDLE}
         somebody = any(sink.standing in gone and not sink.stale for sink in self.sinks)
         return bool(self.cycle) and not somebody
 
 
 def wait_edges(progress: CollectiveProgress) -> tuple[WaitEdge, ...]:
-    """One edge per operation that somebody waits in; `blockers` is empty when all have arrived."""
+    """One edge per operation that somebody waits in; `blockers` is empty when all have arrived.
+
+    Where recorders tell of starts, a GPU that has not started what a peer's has is waited for.
+    """
     waiters: dict[tuple[int, int], list[int]] = {}
     edges: list[WaitEdge] = []
     for rank, operation in sorted(progress.waiting.items()):
@@ -78,12 +84,20 @@ def wait_edges(progress: CollectiveProgress) -> tuple[WaitEdge, ...]:
             edges.append(_p2p_edge(operation, progress.waiting))
         else:
             waiters.setdefault((operation.communicator, operation.seq), []).append(rank)
-    for (index, seq), ranks in sorted(waiters.items()):
+    for (index, seq), standing in sorted(waiters.items()):
         communicator = progress.communicators[index]
+        ranks = _started(standing, progress.waiting)
         not_past = ~(communicator.completed >= seq)
         blockers = communicator.ranks[not_past & ~np.isin(communicator.ranks, ranks)]
         edges.append(WaitEdge(index, seq, tuple(ranks), tuple(int(rank) for rank in blockers)))
     return tuple(edges)
+
+
+def _started(ranks: list[int], waiting: Mapping[int, OpenOperation]) -> list[int]:
+    """Those of the ranks in one operation that wait in it: all, where nobody's start is told."""
+    if not any(waiting[rank].state is OpState.STARTED for rank in ranks):
+        return ranks
+    return [rank for rank in ranks if not waiting[rank].is_idle]
 
 
 def _p2p_edge(operation: OpenOperation, waiting: Mapping[int, OpenOperation]) -> WaitEdge:
@@ -95,6 +109,7 @@ def _p2p_edge(operation: OpenOperation, waiting: Mapping[int, OpenOperation]) ->
             other is not None
             and other.communicator == operation.communicator
             and operation.rank in other.peers
+            and not (other.is_idle and operation.state is OpState.STARTED)
         )
         if not meets and peer != operation.rank:
             blockers.append(peer)
@@ -180,6 +195,8 @@ def _sink(
             if _lead(progress.communicators[index], found) >= impossible_lead
         )
         return Sink(rank, Standing.OVERTAKEN, edge, lead, stale)
+    if operation.is_idle and operation.communicator == edge.communicator:
+        return Sink(rank, Standing.IDLE, edge, lead, stale)
     standing = Standing.LAGGING if lead > 0 else Standing.TOGETHER
     return Sink(rank, standing, edge, lead, stale)
 

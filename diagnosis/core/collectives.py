@@ -132,7 +132,8 @@ class OpenOperation:
     """The oldest operation that a rank has not finished: where it waits.
 
     `peers` are the global ranks that a send or receive names, empty for a collective. `failed`
-    means that the watchdog gave the operation up (retired and not completed).
+    means that the watchdog gave the operation up (retired and not completed). `timed` says that
+    its rank's recorder tells when operations start: one that is SCHEDULED there has not.
     """
 
     rank: int
@@ -147,7 +148,13 @@ class OpenOperation:
     peers: tuple[int, ...] = ()
     sends: bool = False
     failed: bool = False
+    timed: bool = False
     frames: tuple[SourceFrame, ...] = ()
+
+    @property
+    def is_idle(self) -> bool:
+        """Launched by its host, and its GPU has not come to it."""
+        return self.timed and self.state is OpState.SCHEDULED
 
 
 @dataclass(frozen=True)

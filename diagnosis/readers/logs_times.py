@@ -176,9 +176,13 @@ _GRAMMARS: tuple[_Grammar, ...] = tuple(
 _IN_EVERY_STAMP = re.compile(rb"\d\d:\d\d|\[\s*\d+\.\d{3}|1[5-9]\d{8}\.\d")
 
 
+#: What stands before a line's message is no longer than this (bytes).
+_HEAD_BYTES = 1 << 10
+
+
 def may_hold_stamp(data: bytes, start: int, end: int) -> bool:
-    """May there be a timestamp between these bytes? Some times quicker than looking for one."""
-    return _IN_EVERY_STAMP.search(data, start, end) is not None
+    """May a line between these bytes have a timestamp? Some times quicker than looking for one."""
+    return _IN_EVERY_STAMP.search(data, start, min(end, start + _HEAD_BYTES)) is not None
 
 
 @lru_cache(maxsize=4096)

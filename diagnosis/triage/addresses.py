@@ -1,5 +1,6 @@
 """Whose address it is, where a host's own log, which would tell, was not handed in."""
 
+import ipaddress
 import re
 from collections.abc import Collection, Iterable, Mapping
 
@@ -24,6 +25,14 @@ def left_over(
     address = unknown.pop()
     same = any(_network(address) == _network(other) for other in told)
     return {address: silent[0]} if same else {}
+
+
+def is_loopback(address: str) -> bool:
+    """Is it each machine's own address for itself, which tells no machine from another?"""
+    try:
+        return ipaddress.ip_address(address).is_loopback
+    except ValueError:
+        return address == "localhost"
 
 
 def _network(address: str) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from diagnosis.core.target import normalise_host
+from diagnosis.triage.addresses import is_loopback
 from diagnosis.triage.clues import Clue
 from diagnosis.triage.settings import TriageSettings
 
@@ -61,7 +62,7 @@ def edges_of(clues: Sequence[Clue], addresses: Mapping[str, str]) -> list[Edge]:
     edges = []
     for clue in clues:
         peer, source = clue.place.peer, clue.place.machine
-        if clue.code not in CONNECTION_CODES or not peer or source is None:
+        if clue.code not in CONNECTION_CODES or not peer or source is None or is_loopback(peer):
             continue
         other = normalise_host(addresses.get(peer, peer))
         reporter = f"rank {clue.place.rank}" if clue.place.rank is not None else source

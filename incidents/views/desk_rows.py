@@ -13,7 +13,7 @@ from django.utils import timezone
 from incidents import selectors
 from incidents.choices import IncidentKind, Severity, VerdictClass
 from incidents.filters import ME, NOBODY, OPEN, STATUSES
-from incidents.models import Cluster, Incident, Recommendation, Suspect
+from incidents.models import Cluster, Decision, Incident, Recommendation, Suspect
 from incidents.selectors import AnsweredIncident
 
 
@@ -47,9 +47,14 @@ class DeskRow:
     recommendations: Sequence[Recommendation]
 
     @property
+    def first_advice(self) -> Sequence[tuple[Recommendation, Decision | None]]:
+        """The recommendations that are shown, each with the decision that stands."""
+        return [(one, next(iter(one.decisions.all()), None)) for one in self.recommendations[:2]]
+
+    @property
     def first_are_decided(self) -> bool:
         """Whether what waits for someone is among those that are not shown."""
-        return all(one.decisions.all() for one in self.recommendations[:2])
+        return all(decision for _, decision in self.first_advice)
 
 
 @dataclass(frozen=True, slots=True)

@@ -232,6 +232,7 @@ def _entry(
     }
     if form.timing and not form.gloo:
         entry["state"] = "completed" if over else "started"
+        entry["time_discovered_started_ns"] = entry["time_created_ns"]
         if over:
             entry["duration_ms"] = item.ended - item.at
     if form.frames:

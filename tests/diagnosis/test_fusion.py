@@ -96,6 +96,22 @@ def test_the_users_exception_leads_over_the_rank_that_it_took_away():
     assert answer.verdict.cls is VerdictClass.USER
 
 
+def test_a_likely_cause_leads_over_a_rank_that_only_left_no_dump():
+    answer = fused(
+        conclusion(
+            "triage", VerdictClass.USER, suspect("node-1", score=0.55, role=Role.POSSIBLE),
+            confidence=0.55,
+        ),
+        conclusion(
+            "collectives", VerdictClass.DISTRIBUTED,
+            suspect("node-2", 5, score=0.75, role=Role.POSSIBLE), confidence=0.75,
+        ),
+    )  # fmt: skip
+
+    assert answer.verdict.cls is VerdictClass.USER
+    assert [item.target.host for item in answer.suspects] == ["node-1", "node-2"]
+
+
 def test_what_does_not_lead_shares_what_is_left_and_is_only_possible():
     answer = fused(
         conclusion("triage", VerdictClass.CRITICAL, suspect("node-1", score=0.9), decisive=True),

@@ -9,6 +9,7 @@ from diagnosis.core.words import Action, Role, VerdictClass
 from tests.diagnosis.collectives.judging import blamed
 from tests.diagnosis.recorded_job import (
     GLOO,
+    Call,
     data_parallel,
     dumps,
     placed,
@@ -17,6 +18,8 @@ from tests.diagnosis.recorded_job import (
     tensor_and_data_parallel,
     tp_dp_steps,
 )
+
+NAMED_GLOO = replace(GLOO, groups_known=True)
 
 
 def retired_at_the_end(dump: RankDump) -> RankDump:
@@ -53,6 +56,29 @@ def test_a_call_that_others_went_beyond_did_not_fail():
     left = dumps(run(data_parallel(8), programs), GLOO, without=[6])
     found, _ = localise(left, placement=placed(8))
     assert blamed(found) == [3]
+
+
+def test_who_goes_on_in_another_group_saw_the_call_before_end_well():
+    """Rank 0 hangs between two steps; ranks 2 and 5 left no dump."""
+    programs = {
+        rank: [*step, Call("0", size=(1,)), *step]
+        for rank, step in ((rank, calls[:3]) for rank, calls in tp_dp_steps(8, 1).items())
+    }
+    programs[0] = programs[0][:4]
+    left = dumps(run(tensor_and_data_parallel(8), programs), NAMED_GLOO, without=[2, 5])
+    found, _ = localise(left, placement=placed(8))
+    assert blamed(found) == [0]
+
+
+def test_where_groups_name_no_ranks_any_rank_without_a_dump_may_be_a_member():
+    """Rank 2 died in its pair's second call and ended rank 3's; ranks 4 and 7 left no dump."""
+    programs = tp_dp_steps(8, 5)
+    programs[2] = programs[2][:10]
+    left = dumps(run(tensor_and_data_parallel(8), programs), GLOO, without=[2, 4, 7])
+    seen = [retired_at_the_end(dump) if dump.rank == 3 else dump for dump in left]
+    found, _ = localise(seen, placement=placed(8))
+    assert not blamed(found)
+    assert set(blamed(found, Role.POSSIBLE)) == {2, 4, 7}
 
 
 def test_a_finished_job_with_a_lost_dump_waits_for_nobody():

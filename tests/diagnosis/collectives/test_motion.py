@@ -17,13 +17,17 @@ from tests.diagnosis.recorded_job import (
     Call,
     Job,
     data_parallel,
+    dump,
     dumps,
+    evidence,
     placed,
     run,
     steps,
     tensor_and_data_parallel,
     tp_dp_steps,
 )
+
+TIMED = replace(NCCL, timing=True)
 
 
 @forms
@@ -38,11 +42,38 @@ def test_two_leaders_of_a_running_job_do_not_make_the_others_culprits(form):
     assert not blamed(found, Role.POSSIBLE)
 
 
+def test_many_ranks_on_many_hosts_that_are_behind_are_no_faults():
+    """Eight pairs of sixteen hosts: in five of them, one has not come to the pair's next call."""
+    groups = {str(pair): (f"TP_{pair}", (2 * pair, 2 * pair + 1)) for pair in range(16)}
+    programs = {rank: [Call(str(rank // 2))] * 6 for rank in range(32)}
+    for rank in (1, 6, 13, 18, 25):
+        programs[rank] = programs[rank][:4]
+    found = judged(run(groups, programs), NCCL, placement=placed(32, per_host=2))
+    assert not blamed(found)
+    assert Action.ISOLATE_HOST not in {item.action for item in found.recommendations}
+
+
 @forms
 def test_a_stall_that_everyone_has_arrived_at_names_nobody(form):
     found = judged(run(data_parallel(8), steps(8, 4), stuck_in=("0", 7)), form)
     assert found.verdict.cls is VerdictClass.UNKNOWN
     assert not blamed(found)
+
+
+@pytest.mark.parametrize("rank", [0, 5])
+def test_a_gpu_that_has_not_started_what_its_peers_have_is_named(rank):
+    job = run(data_parallel(8), steps(8, 4), stuck_in=("0", 7))
+    taken = {one: dump(job, one, TIMED) for one in range(8)}
+    taken[rank]["entries"][-1] |= {"state": "scheduled", "time_discovered_started_ns": None}
+    pieces = [evidence(content, f"trace_rank_{one}") for one, content in taken.items()]
+    found, _ = localise(read_dumps(pieces)[0], placement=placed(8))
+    assert found.verdict.cls is VerdictClass.DISTRIBUTED
+    assert blamed(found) == [rank]
+
+
+def test_where_nobody_tells_of_starts_a_launched_operation_counts_as_arrived():
+    job = run(data_parallel(8), steps(8, 4), stuck_in=("0", 7))
+    assert not blamed(judged(job, replace(TIMED, timing=False)))
 
 
 def ring_job(missing: int | None) -> Job:
@@ -148,3 +179,17 @@ def test_dumps_of_a_running_job_taken_at_different_moments_isolate_nobody(seed, 
 def test_with_timing_the_slow_rank_is_told_from_the_replica_that_it_delays(seed):
     simulation, found = simulated("slow_rank", seed, tp=4, pp=2)
     assert blamed(found) == list(simulation.truth.culprits)
+
+
+@pytest.mark.parametrize("form", [GLOO, NCCL], ids=["gloo", "nccl"])
+def test_the_wait_for_a_rank_without_a_dump_is_nobodys_own_time(form):
+    """Rank 4 is slow at every step and left no dump: the members of its data group wait for it."""
+    programs = {}
+    for rank in range(8):
+        pair, data = str(rank // 2 + 1), str(5 + rank % 2)
+        own = 250.0 if rank == 4 else 10.0
+        step = [Call(pair, own_ms=own), Call(pair), Call(data), Call("0", size=(1,))]
+        programs[rank] = step * 6
+    job = run(tensor_and_data_parallel(8), programs)
+    found = judged(job, replace(form, groups_known=True), without=[4])
+    assert not [one for one in found.suspects if one.fault == "collective-straggler"]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diagnosis.readers.logs_times import Clock, finer, stamp_at, with_year
+from diagnosis.readers.logs_times import Clock, finer, may_hold_stamp, stamp_at, with_year
 
 
 def utc(text: str) -> float:
@@ -85,3 +85,9 @@ def test_a_coarse_collector_stamp_lends_its_year_to_the_finer_one() -> None:
 @given(st.text(max_size=60), st.integers(0, 10))
 def test_no_text_makes_the_parser_raise(text: str, position: int) -> None:
     stamp_at(text, position)
+
+
+def test_a_time_far_into_a_line_is_none_that_it_begins_with() -> None:
+    line = b"x" * 100_000 + b" 12:00:00"
+    assert may_hold_stamp(line, len(line) - 20, len(line))
+    assert not may_hold_stamp(line, 0, len(line))

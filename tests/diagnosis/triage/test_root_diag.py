@@ -59,6 +59,14 @@ def test_addresses_become_hosts_where_a_line_tells_whose_they_are() -> None:
     assert isolated(judged({"train.log": text})) == ["node-09"]
 
 
+@pytest.mark.parametrize("own", ["127.0.0.1", "127.0.1.1", "localhost"])
+def test_the_address_of_each_machine_for_itself_is_no_host(own: str) -> None:
+    text = "".join(closed(f"node-0{number}", own) for number in (1, 2, 3))
+    conclusion = judged({"train.log": text})
+    assert isolated(conclusion) == []
+    assert own not in {one.target.name for one in conclusion.suspects}
+
+
 def test_store_connections_are_left_out() -> None:
     text = "".join(
         f"[rank{rank}]: torch.distributed.DistNetworkError: Connection reset by peer\n"
