@@ -42,7 +42,7 @@ def judge_called_off(case: Case, job: str | None) -> Outcome | None:
     notice = notices[0]
     failures = [clue for clue in case.of(*_FAILURES) if _counts(clue)]
     late = [clue for clue in failures if is_before(notice, clue) is True]
-    if any(_is_the_cause(clue, notice) for clue in failures):
+    if any(_is_the_cause(clue, notice, case) for clue in failures):
         return None
     if late and not any(_soon(one, clue, case) for one in notices for clue in late):
         return None
@@ -74,11 +74,27 @@ def _counts(clue: Clue) -> bool:
     return clue.signature.action not in _IDLE and not is_state(clue) and not is_fallback(clue)
 
 
-def _is_the_cause(clue: Clue, notice: Clue) -> bool:
+def _is_the_cause(clue: Clue, notice: Clue, case: Case) -> bool:
+    """Did it end the job before the notice came?
+
+    Peers that are stopped one after another lose each other, by clocks that disagree, and their
+    streams are joined in any order: just before the notice that proves nothing. A time-out began
+    long before it is told.
+    """
+    timed_out = clue.report is not None and clue.report.timed_out
+    if clue.signature.cls is SignatureClass.DISTRIBUTED and not timed_out:
+        return _long_before(clue, notice, case)
     before = is_before(notice, clue)
     if before is None:
         return clue.signature.cls is SignatureClass.CRITICAL
     return not before
+
+
+def _long_before(clue: Clue, notice: Clue, case: Case) -> bool:
+    one, other = clue.moment, notice.moment
+    if one is None or other is None or one.scale != other.scale:
+        return False
+    return other.time - one.time > case.settings.clock_doubt
 
 
 def _soon(notice: Clue, clue: Clue, case: Case) -> bool:

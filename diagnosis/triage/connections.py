@@ -14,7 +14,9 @@ from diagnosis.core.words import (
     VerdictClass,
 )
 from diagnosis.taxonomy.signature import Implicates
+from diagnosis.triage.called_off import NOTICES
 from diagnosis.triage.case import Case
+from diagnosis.triage.clues import Moment, earliest
 from diagnosis.triage.departures import exit_clues
 from diagnosis.triage.hang_ups import hung_up_in
 from diagnosis.triage.outcome import Outcome
@@ -43,8 +45,11 @@ def _common_end(root: Root, case: Case, job: str | None) -> Outcome:
     target = Target(TargetKind.HOST, name=host, host=host)
     if {edge.clue.code for edge in root.edges} <= NEVER_CONNECTED:
         return _unreachable(root, host, job)
-    if hung_up_in(root) == node and (ended := _ended_on(node, case)):
-        return _process_ended(root, host, ended, job)
+    if hung_up_in(root) == node:
+        if ended := _ended_on(node, case):
+            return _process_ended(root, host, ended, job)
+        if _is_stopped(root, case):
+            return _stopped(root, host, job)
     silent = normalise_host(node) not in {edge.source for edge in root.edges}
     score = 0.85 if silent else 0.8
     touching = sum(1 for edge in root.edges if node in (edge.source, edge.peer))
@@ -58,6 +63,40 @@ def _common_end(root: Root, case: Case, job: str | None) -> Outcome:
         recommendations=tuple(advice(Action.ISOLATE_HOST, target, text, job)),
         trace=(f"RootDiag: {text} → isolate {host}",),
         decisive=False,
+    )
+
+
+def _is_stopped(root: Root, case: Case) -> bool:
+    """Was the whole job stopped about when its connections were lost, as far as is known?"""
+    notices = [
+        clue
+        for clue in case.clues
+        if clue.code in NOTICES or (clue.code == "slurm-cancelled" and "*** JOB " in clue.text)
+    ]
+    start = earliest(edge.clue for edge in root.edges)[0].moment
+    return any(_about_then(clue.moment, start, case.settings.clock_doubt) for clue in notices)
+
+
+def _about_then(one: Moment | None, other: Moment | None, doubt: float) -> bool:
+    if one is None or other is None or one.scale != other.scale:
+        return True
+    return abs(one.time - other.time) <= doubt
+
+
+def _stopped(root: Root, host: str, job: str | None) -> Outcome:
+    """Processes of a job that is stopped end one after another: the first is no culprit."""
+    target = Target(TargetKind.HOST, name=host, host=host)
+    text = f"the job was stopped from outside, and {len(root.edges)} connections to {host} with it"
+    return Outcome(
+        cls=VerdictClass.DISTRIBUTED,
+        kind=IncidentKind.CRASH,
+        summary=f"{text[0].upper()}{text[1:]}: nothing in these logs shows a fault.",
+        confidence=0.5,
+        suspects=(suspect(target, 0.3, [edge.clue for edge in root.edges]),),
+        recommendations=(
+            Recommendation(Action.RESTART_JOB, job_target(job), "No part is shown to be bad."),
+        ),
+        trace=(f"RootDiag: {text} → nobody is isolated",),
     )
 
 

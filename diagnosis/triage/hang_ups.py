@@ -28,9 +28,9 @@ def without_hang_ups(
     """The errors without those that follow from the clue whatever their clocks say.
 
     A process that ends by its own error closes its connections: peers tell of that within a moment,
-    by clocks that disagree. `machine` is the one that hung up.
+    by clocks that disagree. `machine` is the one that hung up; a rank of no known host may be its.
     """
-    if machine is None or clue.place.machine != machine:
+    if machine is None or (machine != clue.place.machine and clue.place.host is not None):
         return list(errors)
     return [error for error in errors if not _is_about_then(error, clue, case)]
 
@@ -39,4 +39,8 @@ def _is_about_then(error: Clue, clue: Clue, case: Case) -> bool:
     one, other = error.moment, clue.moment
     if one is None or other is None or one.scale != other.scale:
         return True
-    return abs(one.time - other.time) <= case.settings.first_failures
+    settings = case.settings
+    in_order = error.log == clue.log and (error.line < clue.line) == (one.time <= other.time)
+    return abs(one.time - other.time) <= (
+        settings.first_failures if in_order else settings.clock_doubt
+    )

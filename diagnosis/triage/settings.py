@@ -19,6 +19,8 @@ class TriageSettings:
         (watchdogs report 10-30 min late).
     collective_timeout: taken where no watchdog line tells it (PyTorch's former default).
     zone_doubt: stamps without a zone may be off by this much against other hosts' (UTC-12..+14).
+    clock_doubt: hosts' clocks may disagree by so much where nothing tells by how much they do.
+    stale: a host's fault so long before the last of its log is not of a failure of the job's code.
     distributed_hosts: at most this many hosts with distributed findings are isolated (paper).
     distributed_min_job_hosts: ... and only in jobs of more hosts than this.
     reporters, reporter_hosts: RootDiag needs this many reporters on this many hosts.
@@ -48,6 +50,8 @@ class TriageSettings:
     before_failure: float = 600.0
     collective_timeout: float = 1800.0
     zone_doubt: float = 14.5 * 3600
+    clock_doubt: float = 600.0
+    stale: float = 24 * 3600
     distributed_hosts: int = 2
     distributed_min_job_hosts: int = 4
     reporters: int = 3

@@ -23,6 +23,7 @@ TAKEN_BACK_BY = {
     "slurm-node-not-responding": ("slurm-node-back",),
     "slurm-node-slow": ("slurm-node-back",),
     "k8s-node-not-ready": ("k8s-node-ready",),
+    "k8s-unschedulable": ("k8s-scheduled",),
 }
 
 _OF_THE_JOB = {Stream.JOB, Stream.SCHEDULER}
@@ -31,6 +32,7 @@ _MISFITS = {"driver-library-mismatch", "driver-api-mismatch", "fm-not-started", 
 _NOT_STARTED = {"gpu-none-found", "gpu-rm-init-failed", "gpu-probe-failed", "nvls-bind-failed"}
 #: What hardware corrects all the time: only its rate tells.
 CORRECTED = {"mem-ecc-corrected", "pcie-aer-corrected", "cpu-mce-logged", "amdgpu-ras-ce"}
+_NETWORK = {"nic", "network", "optics", "switch"}
 _OF_A_HOST = {Stream.KERNEL, Stream.SYSTEM, Stream.BMC}
 _FAILING = {
     SignatureClass.DISTRIBUTED,
@@ -109,9 +111,9 @@ def _not_of_the_job(case: Case) -> Callable[[Clue], bool]:
 
 
 def _outside_window(case: Case) -> Callable[[Clue], bool]:
-    window = window_of(case)
+    window, is_stale = window_of(case), _stale(case)
     if window is None:
-        return lambda clue: False
+        return is_stale
     start, end = window
     zoned = any(c.moment.zoned for c in failing(case) if c.moment)
 
@@ -119,7 +121,7 @@ def _outside_window(case: Case) -> Callable[[Clue], bool]:
         if clue.signature.stream in _OF_THE_JOB or clue.moment is None:
             return False
         if clue.moment.scale != "utc":
-            return False
+            return is_stale(clue)
         doubt = 0.0 if zoned and clue.moment.zoned else case.settings.zone_doubt
         last = clue.last.time if clue.last and clue.last.scale == "utc" else clue.moment.time
         return last < start - doubt or clue.moment.time > end + doubt
@@ -127,19 +129,67 @@ def _outside_window(case: Case) -> Callable[[Clue], bool]:
     return is_outside
 
 
-def _taken_back(case: Case) -> Callable[[Clue], bool]:
-    if not _fails_by_its_code(case):
+def _stale(case: Case) -> Callable[[Clue], bool]:
+    """Faults of hosts long before the last that is told, where the job fails by its own code.
+
+    It tells no time of its own; hosts that went on so long did not fail it then.
+    """
+    if not _has_own_fault(failing(case)):
         return lambda clue: False
+    last: dict[str, float] = {}
+    for moment in case.last_words.values():
+        last[moment.scale] = max(moment.time, last.get(moment.scale, moment.time))
+
+    def is_stale(clue: Clue) -> bool:
+        latest = clue.last or clue.moment
+        if clue.signature.stream in _OF_THE_JOB or latest is None:
+            return False
+        end = case.last_words.get(clue.log) if latest.scale.startswith("uptime") else None
+        at = end.time if end else last.get(latest.scale, latest.time)
+        return at - latest.time > case.settings.stale
+
+    return is_stale
+
+
+def _taken_back(case: Case) -> Callable[[Clue], bool]:
+    by_its_code, start = _fails_by_its_code(case), _start_of_failure(case)
     good = {code for codes in TAKEN_BACK_BY.values() for code in codes}
     told: dict[tuple[str, str | None], list[Clue]] = {}
     for clue in case.clues:
         if clue.code in good:
             told.setdefault((clue.code, clue.place.machine), []).append(clue)
-    return lambda clue: any(
-        _soon_after(clue, other, case.settings)
-        for code in TAKEN_BACK_BY.get(clue.code, ())
-        for other in told.get((code, clue.place.machine), ())
-    )
+
+    def is_taken_back(clue: Clue) -> bool:
+        return any(
+            _soon_after(clue, other, case.settings)
+            and (by_its_code or _was_over(other, start, case.settings))
+            for code in TAKEN_BACK_BY.get(clue.code, ())
+            for other in told.get((code, clue.place.machine), ())
+        )
+
+    return is_taken_back
+
+
+def _start_of_failure(case: Case) -> Moment | None:
+    """When the first failure began, on UTC: what timed out began that much earlier."""
+    begins = [
+        replace(
+            c.moment, time=c.moment.time - ((c.report.timeout_ms or 0) / 1000 if c.report else 0)
+        )
+        for c in failing(case)
+        if c.moment and c.code not in TAKEN_BACK_BY
+    ]
+    if not begins or any(moment.scale != "utc" for moment in begins):
+        return None
+    return min(begins, key=lambda moment: moment.time)
+
+
+def _was_over(good: Clue, start: Moment | None, settings: TriageSettings) -> bool:
+    """Did the job go on after it was taken back, longer than clocks disagree?"""
+    end = good.last or good.moment
+    if start is None or end is None or end.scale != start.scale or end.zoned != start.zoned:
+        return False
+    return start.time - end.time > settings.clock_doubt
 
 
 def _fails_by_its_code(case: Case) -> bool:
@@ -154,7 +204,22 @@ def _fails_by_its_code(case: Case) -> bool:
     ]
     others = [clue for clue in failures if clue.signature.cls is not SignatureClass.USER]
     own = [clue for clue in failures if clue.signature.cls is SignatureClass.USER]
-    return not others or any(all(is_before(one, other) for other in others) for one in own)
+    if not others or any(all(is_before(one, other) for other in others) for one in own):
+        return True
+    return _has_own_fault(own) and not any(_of_network(clue) for clue in others)
+
+
+def _has_own_fault(clues: Sequence[Clue]) -> bool:
+    """Does the job's code fail by something of its own, told well enough?"""
+    return any(
+        clue.signature.component == "user-code"
+        and clue.signature.severity.weight >= Severity.MEDIUM.weight
+        for clue in clues
+    )
+
+
+def _of_network(clue: Clue) -> bool:
+    return clue.signature.component in _NETWORK or clue.signature.action is Action.CHECK_LINK
 
 
 def _same_machine(one: Clue, other: Clue) -> bool:

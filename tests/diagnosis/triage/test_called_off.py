@@ -94,3 +94,25 @@ def test_errors_after_the_time_limit_follow_from_it_and_a_hang_before_it_does_no
     assert after.verdict.summary.startswith("The job reached its time limit")
     before = judged({"slurm.out": jax(*(timeout_line(n) for n in range(8)), limit)})
     assert before.verdict.cls is VerdictClass.DISTRIBUTED
+
+
+CLOSED = (
+    "node-0{}:88:91 [1] misc/socket.cc:58 NCCL WARN socketProgress: "
+    "Connection closed by remote peer node-07<4561{}>\n"
+)
+STOPPED = "slurmstepd: error: *** JOB 9 ON node-01 CANCELLED AT 2025-03-04T02:05:00{} ***\n"
+
+
+@pytest.mark.parametrize("why", [" DUE TO PREEMPTION", " DUE TO TIME LIMIT", ""])
+def test_a_host_whose_processes_were_stopped_first_is_not_isolated(why: str):
+    lost = "".join(CLOSED.format(host, host) for host in range(1, 6))
+    untimed = judged({"slurm.out": lost + STOPPED.format(why)})
+    assert isolated(untimed) == []
+    dated = "".join(f"2025-03-04 02:03:0{n},000 {CLOSED.format(n, n)}" for n in range(1, 6))
+    assert isolated(judged({"slurm.out": dated, "slurm.err": STOPPED.format(why)})) == []
+
+
+def test_a_host_that_went_long_before_the_job_was_cancelled_is_isolated():
+    dated = "".join(f"2025-03-04 01:03:0{n},000 {CLOSED.format(n, n)}" for n in range(1, 6))
+    answer = judged({"slurm.out": dated, "slurm.err": STOPPED.format("")})
+    assert isolated(answer) == ["node-07"]

@@ -70,3 +70,41 @@ def test_memory_that_ran_out_beside_a_broken_part_is_in_the_trace() -> None:
     said = judged({"node-009.dmesg.log": DOUBLE_BIT, "rank-3.log": step("01:20:00") + CUDA})
     assert said.verdict.cls is VerdictClass.CRITICAL
     assert any("beside that: 1 line of cuda-oom (CUDA out of memory on" in t for t in said.trace)
+
+
+DOWN = "[Wed Mar  4 01:00:10 2026] mlx5_core 0000:18:00.0 ens1f0np0: Link down\n"
+UP = "[Wed Mar  4 01:00:17 2026] mlx5_core 0000:18:00.0 ens1f0np0: Link up\n"
+OFF_THE_BUS = "[Sun Mar  1 01:00:10 2026] NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off.\n"
+LATER = "[Wed Mar  4 01:00:10 2026] perf: interrupt took too long (2514 > 2500)\n"
+WRONG = "[rank3]: IndexError: list index out of range\n"
+
+
+def test_a_link_that_came_back_long_before_the_failure_is_left_out() -> None:
+    lost = "2026-03-04 02:00:00,000 node-003:88:91 [1] NCCL WARN Connection closed by remote peer\n"
+    said = judged({"train.log": lost, "node-017.dmesg.log": DOWN + UP})
+    assert said.verdict.cls is VerdictClass.DISTRIBUTED
+    assert "mlx5-link-down" not in {one.fault for one in said.suspects}
+
+
+def test_a_link_that_came_back_as_the_job_failed_is_named() -> None:
+    lost = "2026-03-04 01:00:20,000 node-003:88:91 [1] NCCL WARN Connection closed by remote peer\n"
+    said = judged({"train.log": lost, "node-017.dmesg.log": DOWN + UP})
+    assert said.suspects[0].target.host == "node-017"
+
+
+def test_faults_of_days_before_are_not_of_the_code_that_fails_at_no_known_time() -> None:
+    files = {"train.log": WRONG, "node-017.dmesg.log": OFF_THE_BUS + LATER}
+    assert judged(files).verdict.cls is VerdictClass.USER
+    files["node-017.dmesg.log"] = OFF_THE_BUS
+    assert judged(files).verdict.cls is VerdictClass.CRITICAL
+
+
+def test_code_that_fails_by_clocks_that_disagree_explains_why_its_peers_were_left() -> None:
+    lost = "".join(
+        f"2026-03-04 02:0{n}:00,000 node-00{n}:88:9{n} [1] misc/socket.cc:58 NCCL WARN "
+        f"socketProgress: Connection closed by remote peer node-009<4561{n}>\n"
+        for n in range(1, 6)
+    )
+    files = {"train.log": lost, "rank-3.log": "2026-03-04 02:08:00,000 " + WRONG}
+    said = judged(files)
+    assert said.verdict.cls is VerdictClass.USER
