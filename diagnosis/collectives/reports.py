@@ -39,6 +39,11 @@ from diagnosis.core.words import Action, IncidentKind, Role, TargetKind, Verdict
 _NOBODY_ENDED: Mapping[int, str] = {}
 _SECOND_SAMPLE = "Take a second sample a minute later; only a rank that stays behind is stuck."
 
+_FEW = "Hand in the logs of all ranks: the few that speak cannot tell who kept them."
+_LOOK = "Look at its stack, its log and its host before anything is isolated."
+#: As sure as counters of a few watchdogs make one.
+LIKELY = 0.6
+
 _DID = {
     BEHIND: "did not arrive where the others wait",
     MISMATCH: "called something else than its peers",
@@ -69,10 +74,43 @@ def localise_counters(
     votes = votes_of(case, reports)
     if behind and not graph.cycle and len(behind) <= len(graph.blocked):
         only = replace(graph, sinks=tuple(behind))
-        return _with_votes(arrival_verdict(case, only, trace), votes)
+        found = _with_votes(arrival_verdict(case, only, trace), votes)
+        return _of_few(found) if len(graph.blocked) < chosen.least_waiting else _placed(found)
     if votes:
-        return _from_votes(case, votes, trace)
+        return _placed(_from_votes(case, votes, trace))
     return _leaders_only(case, trace) if reports.mismatches else None
+
+
+def _of_few(found: Conclusion) -> Conclusion:
+    """What so few watchdogs tell is possible: the rest of the ranks may say otherwise."""
+    suspects = [
+        replace(suspect, role=Role.POSSIBLE, score=min(suspect.score, LIKELY))
+        if suspect.role is Role.CULPRIT
+        else suspect
+        for suspect in found.suspects
+    ]
+    kept = [item for item in found.recommendations if item.action is not Action.ISOLATE_HOST]
+    return replace(
+        found,
+        verdict=replace(found.verdict, confidence=min(found.verdict.confidence, LIKELY)),
+        suspects=tuple(suspects),
+        recommendations=(Recommendation(Action.WATCH, JOB, _FEW), *kept),
+        decisive=False,
+    )
+
+
+def _placed(found: Conclusion) -> Conclusion:
+    """The verdict, where a rank that no log places on a host asks for a look and no isolation.
+
+    Counters tell who did not come, and not whether its part or its code kept it.
+    """
+    asked = [
+        replace(item, action=Action.WATCH, reason=f"{item.reason} {_LOOK}")
+        if item.action is Action.ISOLATE_HOST and item.target.host is None
+        else item
+        for item in found.recommendations
+    ]
+    return replace(found, recommendations=tuple(asked))
 
 
 def _with_votes(found: Conclusion, votes: Sequence[Vote]) -> Conclusion:

@@ -11,6 +11,7 @@ class CollectiveSettings:
     stopped GPU explains it (a barrier-like collective allows one).
     `alike_span`: works in which watchdogs time out, farther apart than this under one name, are not
     of one communicator: its ranks complete together, and older wordings leave the name out.
+    `least_waiting`: fewer watchdogs than that, in logs, make a rank that is behind no culprit yet.
     `blockers_per_waiter`: with more blockers than that for each waiting rank, a majority is
     "behind" a few leaders and the snapshot shows a running job.
     `scattered_share`: so it does when more than this share of all ranks is missing at once, on
@@ -33,6 +34,7 @@ class CollectiveSettings:
 
     impossible_lead: int = 2
     alike_span: int = 50
+    least_waiting: int = 3
     blockers_per_waiter: float = 1.0
     scattered_share: float = 0.25
     scattered_ranks: int = 4

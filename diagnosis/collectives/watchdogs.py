@@ -13,16 +13,23 @@ from diagnosis.core.collectives import (
     Signature,
 )
 
+_PLACES = 2
+
 
 def of_one_communicator(work: Sequence[WorkReport], span: int) -> list[WorkReport]:
-    """The reports without those of names under which ranks wait too far apart (`alike_span`)."""
+    """The reports without those of names under which ranks wait too far apart (`alike_span`).
+
+    Nor of names under which they wait in three places: all but who is behind wait in one.
+    """
     waits: dict[str, dict[int, int]] = {}
     for report in work:
         if report.timed_out and report.sequence is not None:
             first = waits.setdefault(report.group, {})
             first[report.rank] = min(first.get(report.rank, report.sequence), report.sequence)
     mixed = {
-        group for group, first in waits.items() if max(first.values()) - min(first.values()) > span
+        group
+        for group, first in waits.items()
+        if max(first.values()) - min(first.values()) > span or len(set(first.values())) > _PLACES
     }
     return [report for report in work if report.group not in mixed]
 

@@ -62,6 +62,27 @@ def test_works_too_far_apart_for_one_communicator_say_nothing_of_each_other():
     assert answer(*lines, waits(5, 100, 9010, 99)) is None
 
 
+def test_two_watchdogs_make_nobody_a_culprit():
+    found = judged(waits(1, 100, 103, 99), waits(2, 100, 103, 99), passes_on(3, 99, 99))
+    assert (blamed(found), blamed(found, Role.POSSIBLE)) == ([], [3])
+    assert Action.ISOLATE_HOST not in {item.action for item in found.recommendations}
+
+
+def test_a_rank_on_no_known_host_is_looked_at_and_not_isolated():
+    lines = [waits(rank, 100, 103, 99) for rank in range(8) if rank != 3]
+    text = "\n".join([*lines, passes_on(3, 99, 99)]).encode()
+    found = localise_counters(read_collective_reports([evidence(text, "train.log")]))
+    assert found is not None
+    assert blamed(found) == [3]
+    actions = [item.action for item in found.recommendations]
+    assert actions == [Action.WATCH, Action.RESTART_JOB]
+
+
+def test_works_in_three_places_are_of_several_communicators():
+    lines = [waits(rank, 100 + 4 * (rank // 2), 130, 99 + 4 * (rank // 2)) for rank in range(6)]
+    assert answer(*lines) is None
+
+
 def test_ranks_that_all_wait_alike_name_nobody():
     assert answer(*(waits(rank, 100, 103, 99) for rank in range(5))) is None
 
