@@ -12,9 +12,11 @@ from diagnosis.collectives.lateness import Straggler, stragglers
 from diagnosis.collectives.lateness_by_rank import late_by_rank
 from diagnosis.collectives.merge import Merged, merge
 from diagnosis.collectives.mismatch import mismatches
+from diagnosis.collectives.out_of_step import out_of_step
 from diagnosis.collectives.report import Case, count, ranks_text
 from diagnosis.collectives.settings import CollectiveSettings
 from diagnosis.collectives.verdict_arrival import arrival_verdict
+from diagnosis.collectives.verdict_out_of_step import out_of_step_verdict
 from diagnosis.collectives.verdict_quiet import (
     STRAGGLER,
     in_flight_verdict,
@@ -83,8 +85,8 @@ def _judge(case: Case, merged: Merged, timed_out: bool) -> Conclusion:
         return mismatch_verdict(case, first_mismatch(differing), _with_deaths(case, trace))
     trace.append("no two ranks disagree on operation, size or dtype where anyone is stuck")
     graph = wait_graph(case.progress, case.settings.impossible_lead)
-    if circle := _circle(case, graph):
-        return deadlock_verdict(case, merged, circle, trace)
+    if wrong_order := _wrong_order(case, merged, graph, trace):
+        return wrong_order
     late = () if timed_out else stragglers(merged, case.settings)
     if not graph.sinks:
         return _nobody_missing(case, late, trace)
@@ -94,6 +96,26 @@ def _judge(case: Case, merged: Merged, timed_out: bool) -> Conclusion:
         trace.append("the rank that is missing now was late at every step before")
         return straggler_verdict(case, late, trace)
     return arrival_verdict(case, graph, trace)
+
+
+def _wrong_order(
+    case: Case, merged: Merged, graph: WaitGraph, trace: Sequence[str]
+) -> Conclusion | None:
+    """Calls, sends or receives in another order than the others', where that explains the stop."""
+    if circle := _circle(case, graph):
+        return deadlock_verdict(case, merged, circle, trace)
+    if odd := _out_of_step(merged, graph):
+        return out_of_step_verdict(case, odd, graph, trace)
+    return None
+
+
+def _out_of_step(merged: Merged, graph: WaitGraph) -> list[int]:
+    """The odd ones among the ranks at which all waits end, where each stands in an operation."""
+    arrived = {Standing.LAGGING, Standing.TOGETHER}
+    if any(sink.standing not in arrived for sink in graph.sinks):
+        return []
+    odd = out_of_step(merged, [sink.rank for sink in graph.sinks])
+    return odd if len(odd) < len(graph.sinks) else []
 
 
 def _circle(case: Case, graph: WaitGraph) -> WaitGraph | None:

@@ -1,12 +1,13 @@
 """Verdicts that blame the user's code: a call mismatch, and a deadlock by call order."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from diagnosis.collectives.circle import ORDER, minority, order_proof
 from diagnosis.collectives.merge import Merged
 from diagnosis.collectives.mismatch import Call, Mismatch
 from diagnosis.collectives.operations import describe
+from diagnosis.collectives.out_of_step import out_of_step
 from diagnosis.collectives.report import (
     Case,
     call_site,
@@ -171,14 +172,14 @@ def _odd_in_circle(case: Case, merged: Merged, graph: WaitGraph) -> list[int]:
     All ranks where none of these tells.
     """
     cycle = graph.cycle
-    for odd in (
-        out_of_order(merged, cycle),
-        minority(case.progress, cycle),
-        _left_own_pattern(merged, cycle),
-    ):
-        if 0 < len(odd) < len(cycle):
-            return odd
-    return list(cycle)
+    rules: tuple[Callable[[], list[int]], ...] = (
+        lambda: out_of_step(merged, cycle),
+        lambda: out_of_order(merged, cycle),
+        lambda: minority(case.progress, cycle),
+        lambda: _left_own_pattern(merged, cycle),
+    )
+    found = (odd for rule in rules if 0 < len(odd := rule()) < len(cycle))
+    return next(found, list(cycle))
 
 
 def _first_place(case: Case, ranks: Sequence[int]) -> str:

@@ -4,7 +4,7 @@ import re
 
 _ADAPTER = re.compile(r"^CA '(?P<name>[\w.-]+)'")
 _PORT = re.compile(r"^\s+Port (?P<number>\d+):\s*$")
-_FIELD = re.compile(r"^\s+(?P<name>[^:]+):\s*(?P<value>.*?)\s*$")
+_FIELD = re.compile(r"^\s+(?P<name>[^\s:][^:]*):(?P<value>.*)$")
 _OF_AN_ADAPTER = {"CA type": "type", "Firmware version": "firmware", "Hardware version": "hardware"}
 _OF_A_PORT = {
     "State": "state",
@@ -27,5 +27,5 @@ def read_ibstat(text: str) -> dict[str, tuple[str, int]]:
             names = _OF_A_PORT if port else _OF_AN_ADAPTER
             if found["name"] in names:
                 device = f"{adapter}/{port}" if port else adapter
-                values[f"{device}.{names[found['name']]}"] = (found["value"], number)
+                values[f"{device}.{names[found['name']]}"] = (found["value"].strip(), number)
     return values

@@ -2,7 +2,7 @@
 
 import re
 
-_FIELD = re.compile(r"^(?P<indent>\s*)(?P<name>[^:]+?)\s*(?::\s(?P<value>.*))?$")
+_FIELD = re.compile(r"^(?P<indent>\s*)(?P<name>[^\s:][^:]*)(?::\s(?P<value>.*))?$")
 _GPU = re.compile(r"^GPU [0-9A-Fa-f]{4,8}:[0-9A-Fa-f:.]+\s*$")
 
 #: Field of a GPU → our name. Clocks, temperatures, serial numbers and counters differ by nature.
@@ -33,7 +33,7 @@ def read_nvidia_smi(text: str) -> dict[str, tuple[str, int]]:
             gpu, parents = gpu + 1, []
             continue
         found = _FIELD.match(line)
-        if found is None or not found["name"].strip():
+        if found is None:
             continue
         indent, name = len(found["indent"]), found["name"].strip()
         parents = [parent for parent in parents if parent[0] < indent]

@@ -24,7 +24,9 @@ Values = dict[str, tuple[str, int]]
 
 _JSON = re.compile(rb'\s*\{(?=.{0,4096}"values"\s*:\s*\{)(?=.{0,65536}"host"\s*:)', re.DOTALL)
 _ENV_LINE = re.compile(rb"(?:export )?[A-Za-z_][A-Za-z0-9_]*(?:%%|\(\))?=.*")
-_NEVR = re.compile(rb"[\w.+-]+-[\w.+~^]+-[\w.+~^]+\.(?:x86_64|noarch|aarch64|i686|ppc64le)")
+_NEVR = re.compile(
+    rb"(?!.{400})[\w.+-]+-[\w.+~^]+-[\w.+~^]+\.(?:x86_64|noarch|aarch64|i686|ppc64le)"
+)
 _PIN = re.compile(rb"[A-Za-z0-9][\w.-]*(?:\[[\w,]+\])?(?:==| @ )\S+")
 
 #: How each raw output begins, and its reader. The outputs of the last three have no head of

@@ -10,7 +10,7 @@ from diagnosis.core.words import TargetKind
 
 _GPU = re.compile(r"^GPU (?P<pci>[0-9A-Fa-f]{4,8}:[0-9A-Fa-f:.]+)\s*$")
 _ADAPTER = re.compile(r"^CA '(?P<name>[\w.-]+)'")
-_FIELD = re.compile(r"^\s+(?P<name>[^:]+?)\s*:\s+(?P<value>\S.*?)\s*$")
+_FIELD = re.compile(r"^\s+(?P<name>[^\s:][^:]*):\s+(?P<value>\S.*)$")
 #: What the tools print where a part has no such number.
 _NOTHING = {"n/a", "[n/a]", "none", "unknown", "unknown error", "0", "0x0000000000000000"}
 _OF_A_GPU = {"Serial Number": "serial", "GPU UUID": "uuid", "Product Name": "model"}
@@ -46,7 +46,7 @@ def _blocks(
         if found := head.match(line):
             blocks.append((found[named], {}))
         elif blocks and (found := _FIELD.match(line)):
-            name = wanted.get(found["name"])
-            if name is not None and found["value"].lower() not in _NOTHING:
-                blocks[-1][1].setdefault(name, found["value"])
+            name, value = wanted.get(found["name"].rstrip()), found["value"].rstrip()
+            if name is not None and value.lower() not in _NOTHING:
+                blocks[-1][1].setdefault(name, value)
     return blocks

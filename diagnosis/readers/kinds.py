@@ -29,7 +29,7 @@ _PINGS = re.compile(
 #: Metric windows: a packed block, NPZ with the contract's arrays, or a long table with its header.
 _METRIC_TABLE = re.compile(
     rb"(?:\xef\xbb\xbf)?(?=[^\n]*\btime(?:stamp)?\b)(?=[^\n]*\bhost(?:name)?\b)"
-    rb"[^\n{}]*\bmetric\b[^\n{}]*\bvalue\b[^\n{}]*\n",
+    rb"(?>[^\n{}]*?\bmetric\b)(?>[^\n{}]*?\bvalue\b)[^\n{}]*+\n",
     re.IGNORECASE,
 )
 #: Operation traces: a table of names alone whose header has the columns of `readers.operations`.
@@ -46,7 +46,7 @@ _COUNTER_LINES = re.compile(
 )
 _INSPECTOR = re.compile(rb'\s*\{(?=[^\n]{0,4096}"header"\s*:)[^\n]{0,8192}?"(?:coll|p2p)_perf"\s*:')
 _PROFILER = re.compile(
-    rb'\s*\[?\s*\{(?=[^\n]{0,4096}"ph"\s*:)[^\n]{0,4096}?"cat"\s*:\s*'
+    rb'\s*+(?:\[\s*+)?\{(?=[^\n]{0,4096}"ph"\s*:)[^\n]{0,4096}?"cat"\s*:\s*'
     rb'"(?:GROUP|COLL|P2P|PROXY|NET|GPU|KERNEL_LAUNCH|CE_)[A-Z_]*"'
 )
 _RAS_JSON = re.compile(rb'\s*\{.{0,4096}?"communicators(?:_count)?"\s*:', re.DOTALL)

@@ -1,10 +1,8 @@
 """Records: one statement of a program, which may take several lines."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import TypeAlias
 
 from diagnosis.readers.line_ends import breaks_between
 from diagnosis.readers.logs_blocks import Block
@@ -27,9 +25,6 @@ TRACEBACK = "Traceback (most recent call last)"
 _TRACEBACK_BYTES = TRACEBACK.encode()
 #: Bytes that the lines in a record's reach seldom fill: a traceback is looked for there first.
 _NEAR_BYTES = 1 << 14
-#: Finds in a line what every line of its process holds.
-_Named: TypeAlias = Callable[[bytes], object]
-
 #: Bytes at the start of a stamped line that lines of the same day share in most grammars.
 _SAME_DAY = 6
 _EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit)\b")
@@ -93,7 +88,7 @@ def span_at(block: Block, start: int) -> list[int]:
     return span if start in span else [start]
 
 
-def _is_plainly_others(block: Block, start: int, owner: Line, named: _Named) -> bool:
+def _is_plainly_others(block: Block, start: int, owner: Line, named: bytes) -> bool:
     """Is it stamped like the owner's line, without naming its process? Told without parsing it."""
     if owner.head.stamp is None:
         return False
@@ -143,27 +138,29 @@ def _first_headed(block: Block, begin: int) -> int:
     return start
 
 
-@lru_cache(maxsize=1 << 12)
-def _number(number: int) -> _Named:
-    needle = b"%d" % number
-    whole = re.compile(rb"(?<!\d)%d(?!\d)" % number)
-    return lambda line: needle in line and whole.search(line)
+def _holds_number(line: bytes, digits: bytes) -> bool:
+    """Does the number stand in the line as a whole, with no digit beside it?"""
+    at = line.find(digits)
+    while at >= 0:
+        end = at + len(digits)
+        if not line[at - 1 : at].isdigit() and not line[end : end + 1].isdigit():
+            return True
+        at = line.find(digits, at + 1)
+    return False
 
 
-@lru_cache(maxsize=1 << 12)
-def _name(name: str) -> _Named:
-    needle = name.encode()
-    return lambda line: needle in line
+def _named_by(head: Head) -> bytes:
+    """What every line of the same process holds: its rank, else its host; empty for neither."""
+    return (head.host or "" if head.rank is None else str(head.rank)).encode()
 
 
-def _named_by(head: Head) -> _Named:
-    """Tells whether a line holds what every line of the same process must hold."""
-    return _name(head.host or "") if head.rank is None else _number(head.rank)
-
-
-def _names(block: Block, start: int, line: bytes, named: _Named) -> bool:
+def _names(block: Block, start: int, line: bytes, named: bytes) -> bool:
     """Does the `line` at byte `start`, or the JSON around it, name the process?"""
-    return bool(named(line)) or (block.around is not None and bool(named(block.around_at(start))))
+    if named.isdigit():
+        return _holds_number(line, named) or (
+            block.around is not None and _holds_number(block.around_at(start), named)
+        )
+    return named in line or (block.around is not None and named in block.around_at(start))
 
 
 def _has_traceback_before(block: Block, start: int) -> bool:

@@ -1,6 +1,6 @@
 """The case: all logs of one job together, their clues in place and time."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -14,7 +14,7 @@ from diagnosis.triage.addresses import left_over
 from diagnosis.triage.clues import Clue, Moment, earliest
 from diagnosis.triage.escalated import with_escalations
 from diagnosis.triage.facts import SPOKEN
-from diagnosis.triage.places import completed
+from diagnosis.triage.places import completed, pci_key
 from diagnosis.triage.scan import Scan
 from diagnosis.triage.settings import TriageSettings
 from diagnosis.triage.sightings import seats_told
@@ -87,6 +87,14 @@ class Case:
         told = {ip: host for scan in self.scans for ip, host in scan.facts.addresses.items()}
         peers = {clue.place.peer for clue in self.clues if clue.place.peer}
         return {**told, **left_over(told, peers, self.placement.hosts)}
+
+    @cached_property
+    def told_of_gpus(self) -> Mapping[tuple[str | None, str | None], Set[str]]:
+        """Machine and PCI address (`pci_key`) → codes of what is told of that GPU."""
+        told: dict[tuple[str | None, str | None], set[str]] = {}
+        for clue in self.clues:
+            told.setdefault((clue.place.machine, pci_key(clue.place.gpu)), set()).add(clue.code)
+        return told
 
     @cached_property
     def wait(self) -> float:

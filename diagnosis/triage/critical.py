@@ -18,8 +18,7 @@ from diagnosis.triage.timeline import day_text
 
 _IDLE = {Action.WATCH, Action.NONE}
 _AT_BOTH_ENDS = {"nvlink", "nvswitch"}
-_REMAPPED = "xid-63-row-remap-event"
-_REMAPS = {_REMAPPED, "xid-64-row-remap-failure", "xid-95-uncontained-memory-error"}
+_REMAP_FAILED = {"xid-64-row-remap-failure", "xid-95-uncontained-memory-error"}
 _NETWORK = {"nic", "switch", "optics"}
 _SCORES = {
     Severity.CRITICAL: 0.92,
@@ -121,13 +120,9 @@ def _action(cause: Clue, case: Case) -> Action:
     """The signature's action; a double-bit error whose row remap waits is cured by a reset."""
     if cause.code != "xid-48-double-bit-ecc":
         return cause.signature.action
-    gpu = (cause.place.machine, pci_key(cause.place.gpu))
-    codes = {
-        clue.code
-        for clue in case.clues
-        if clue.code in _REMAPS and (clue.place.machine, pci_key(clue.place.gpu)) == gpu
-    }
-    return Action.RESET_GPU if codes == {_REMAPPED} else cause.signature.action
+    codes = case.told_of_gpus.get((cause.place.machine, pci_key(cause.place.gpu)), set())
+    remapped = "xid-63-row-remap-event" in codes and not codes & _REMAP_FAILED
+    return Action.RESET_GPU if remapped else cause.signature.action
 
 
 def _target(cause: Clue, group: Sequence[Clue]) -> Target:

@@ -14,8 +14,12 @@ FACT_PATTERNS = (
     r"setting system clock to \S+ UTC \(\d+\)",
     r"^  (?:host|rank|exitcode)\s+: ",
     r"NVRM: GPU at PCI:[0-9a-fA-F:.]+: GPU-[0-9a-fA-F]",
+    r"NVRM: GPU [0-9a-fA-F:.]+: GPU serial number is ",
 )
-_WORDS = (" nranks ", "Bootstrap : Using", "OOB ", "setting system clock", " : ", ": GPU-")
+_WORDS = (
+    " nranks ", "Bootstrap : Using", "OOB ", "setting system clock", " : ", ": GPU-",
+    "GPU serial number",
+)  # fmt: skip
 #: Stands for a communicator's size where a line of the rank itself names its host.
 SPOKEN = 1 << 30
 
@@ -23,6 +27,8 @@ _COMM = re.compile(r"comm \S+ rank (\d+) nranks (\d+)")
 _ADDRESS = re.compile(r"(?:Bootstrap : Using|OOB) [^\s:]+:(\d+\.\d+\.\d+\.\d+)")
 _BOOT = re.compile(r"setting system clock to \S+ UTC \((\d+)\)")
 _GPU = re.compile(r"NVRM: GPU at PCI:([0-9a-fA-F:.]+): (GPU-[0-9a-fA-F-]+)")
+#: A board that was never given a number tells zeros.
+_SERIAL = re.compile(r"NVRM: GPU ([0-9a-fA-F:.]+): GPU serial number is (?!0+\b)(\w+)")
 _COMM_BYTES = re.compile(_COMM.pattern.encode())
 _ADDRESS_BYTES = re.compile(_ADDRESS.pattern.encode())
 #: Lines that must be looked at whatever else they tell.
@@ -37,8 +43,8 @@ class Facts:
     `comm_ranks`: (communicator size, rank) → host; `addresses`: IP → host; `boot`: epoch seconds
     of the host's boot; `ended`: rank → why it is known to be gone; `local_ranks`: rank → its
     number on its host; `gpus`: (host, PCI address) → UUID, as kernels tell it before a GPU's first
-    error; "" for the log's own host. `shortened`: lines that may tell something and of which only
-    the beginning and the end were read.
+    error; "" for the log's own host; `serials`: the same → serial number. `shortened`: lines that
+    may tell something and of which only the beginning and the end were read.
     """
 
     comm_ranks: dict[tuple[int, int], str] = field(default_factory=dict)
@@ -53,6 +59,7 @@ class Facts:
     lines: int = 0
     shortened: int = 0
     gpus: dict[tuple[str, str], str] = field(default_factory=dict)
+    serials: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def note_speaker(self, host: str | None, rank: int | None) -> None:
         """Somebody speaks in the log."""
@@ -90,6 +97,9 @@ class FactReader:
         found = _GPU.search(text)
         if found:
             self._facts.gpus[head.spoken_host or "", pci_address(found[1])] = found[2]
+        found = _SERIAL.search(text)
+        if found:
+            self._facts.serials[head.spoken_host or "", pci_address(found[1])] = found[2]
         found = _SUMMARY.search(text)
         if found:
             if found[3] and found[2].isdigit():

@@ -24,14 +24,14 @@ def hung_up_in(root: Root) -> str | None:
 
 def without_hang_ups(
     errors: Sequence[Clue], clue: Clue, machine: str | None, case: Case
-) -> list[Clue]:
+) -> Sequence[Clue]:
     """The errors without those that follow from the clue whatever their clocks say.
 
     A process that ends by its own error closes its connections: peers tell of that within a moment,
     by clocks that disagree. `machine` is the one that hung up; a rank of no known host may be its.
     """
     if machine is None or (machine != clue.place.machine and clue.place.host is not None):
-        return list(errors)
+        return errors
     return [error for error in errors if not _is_about_then(error, clue, case)]
 
 

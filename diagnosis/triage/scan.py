@@ -9,6 +9,7 @@ from diagnosis.core.evidence import Evidence
 from diagnosis.core.target import normalise_host
 from diagnosis.readers.collective_reports import PATTERNS as REPORT_PATTERNS
 from diagnosis.readers.collective_reports import ReportReader
+from diagnosis.readers.gpu_sheets import Sheets
 from diagnosis.readers.logs import (
     MAX_LINE_BYTES,
     Block,
@@ -123,6 +124,7 @@ class Reading:
         self.sayings = Sayings(matcher)
         self._matcher = matcher
         self._fact_reader = FactReader(self.facts)
+        self._sheets = Sheets()
         self._known: Stamp | None = None
 
     def finish(self) -> Scan:
@@ -201,7 +203,7 @@ class Reading:
             self._take_facts(block, start)
         match = self._matcher.best(line.data, line.message_data, same)
         if match is not None and is_of_a_sheet(match):
-            match = in_sheet(match, block, start)
+            match = in_sheet(match, self._sheets.place(block, start))
         if match is not None:
             self._take_match(block, start, match)
         self.sayings.forms.learn(raw, line)

@@ -1,7 +1,6 @@
 """Lines of `nvidia-smi -q` that tell a fault: what they mean hangs on what they stand below."""
 
-from diagnosis.readers.gpu_sheets import place_in_sheet
-from diagnosis.readers.logs import Block
+from diagnosis.readers.gpu_sheets import SheetPlace
 from diagnosis.taxonomy.matcher import Match
 
 #: Signature → the heading that its line must stand below. Counts since the driver was loaded count,
@@ -21,10 +20,12 @@ def is_of_a_sheet(match: Match | None) -> bool:
     return match is not None and match.signature.code in SHEET_STATES
 
 
-def in_sheet(match: Match, block: Block, start: int) -> Match | None:
-    """The match with its GPU, as the sheet tells it; None where the line does not tell a fault."""
+def in_sheet(match: Match, place: SheetPlace | None) -> Match | None:
+    """The match with its GPU, as the sheet tells it; None where the line does not tell a fault.
+
+    `place`: where in a sheet its line stands.
+    """
     code = match.signature.code
-    place = place_in_sheet(block, start)
     if place is None:
         return match if code in _PLAIN_WORDS else None
     if SHEET_STATES[code] not in place.headings[:1]:

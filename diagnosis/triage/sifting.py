@@ -222,10 +222,6 @@ def _of_network(clue: Clue) -> bool:
     return clue.signature.component in _NETWORK or clue.signature.action is Action.CHECK_LINK
 
 
-def _same_machine(one: Clue, other: Clue) -> bool:
-    return one.place.machine == other.place.machine
-
-
 def _soon_after(clue: Clue, other: Clue, settings: TriageSettings) -> bool:
     latest = clue.last or clue.moment
     end = other.last or other.moment
@@ -259,11 +255,11 @@ def _corrected(case: Case) -> Callable[[Clue], bool]:
 
 def _echo(case: Case) -> Callable[[Clue], bool]:
     """A time-out of the GPU right after the application's exception on it (Xid 13, then 109)."""
-    exceptions: dict[str | None, list[Clue]] = {}
+    exceptions: dict[tuple[str | None, str | None], list[Clue]] = {}
     for clue in case.clues:
         signature = clue.signature
         if signature.cls is SignatureClass.USER and signature.stream is Stream.KERNEL:
-            exceptions.setdefault(pci_key(clue.place.gpu), []).append(clue)
+            exceptions.setdefault(_gpu_of(clue), []).append(clue)
 
     def is_echo(clue: Clue) -> bool:
         signature = clue.signature
@@ -271,15 +267,17 @@ def _echo(case: Case) -> Callable[[Clue], bool]:
             return False
         if signature.severity is Severity.CRITICAL or signature.action is not Action.RESET_GPU:
             return False
-        earlier = exceptions.get(pci_key(clue.place.gpu), ()) if clue.place.gpu else ()
+        earlier = exceptions.get(_gpu_of(clue), ()) if clue.place.gpu else ()
         return any(_follows(clue, other, case.settings.echo) for other in earlier)
 
     return is_echo
 
 
+def _gpu_of(clue: Clue) -> tuple[str | None, str | None]:
+    return clue.place.machine, pci_key(clue.place.gpu)
+
+
 def _follows(clue: Clue, cause: Clue, within: float) -> bool:
-    if not _same_machine(clue, cause):
-        return False
     if is_before(cause, clue) is not True:
         return False
     latest = cause.last or cause.moment
@@ -303,15 +301,14 @@ def _by_driver(case: Case) -> Callable[[Clue], bool]:
 
 
 def _teardown(case: Case) -> Callable[[Clue], bool]:
-    def others(clue: Clue) -> bool:
-        return any(
-            other.code != clue.code
-            and _same_machine(other, clue)
-            and other.signature.cls is not SignatureClass.INFO
-            for other in case.clues
-        )
-
-    return lambda clue: clue.code == "xid-45-preemptive-removal" and others(clue)
+    events: dict[str | None, set[str]] = {}
+    for clue in case.clues:
+        if clue.signature.cls is not SignatureClass.INFO:
+            events.setdefault(clue.place.machine, set()).add(clue.code)
+    removed = "xid-45-preemptive-removal"
+    return lambda clue: (
+        clue.code == removed and bool(events.get(clue.place.machine, set()) - {removed})
+    )
 
 
 def _gathered(clues: Sequence[Clue]) -> list[Clue]:

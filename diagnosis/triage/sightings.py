@@ -87,11 +87,13 @@ def epoch(moment: Moment | None) -> float | None:
 
 
 def seats_told(scans: Iterable[Scan]) -> tuple[DeviceSeat, ...]:
-    """The GPUs whose UUID a kernel told with their address."""
+    """The GPUs whose UUID or serial number a kernel told with their address."""
     found = []
     for scan in scans:
-        for (host, pci), uuid in scan.facts.gpus.items():
-            on = host or scan.origin.host
+        uuids, serials = scan.facts.gpus, scan.facts.serials
+        for host, pci in {**uuids, **serials}:
+            on, uuid = host or scan.origin.host, uuids.get((host, pci), "")
+            serial = serials.get((host, pci), "")
             if on and pci:
-                found.append(DeviceSeat(TargetKind.GPU, on, uuid=uuid, pci=pci))
+                found.append(DeviceSeat(TargetKind.GPU, on, serial=serial, uuid=uuid, pci=pci))
     return tuple(found)

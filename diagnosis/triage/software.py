@@ -12,6 +12,7 @@ from diagnosis.taxonomy.signature import Severity
 from diagnosis.triage.case import Case
 from diagnosis.triage.clues import Clue, earliest, is_before
 from diagnosis.triage.hang_ups import who_hung_up, without_hang_ups
+from diagnosis.triage.order import Order
 from diagnosis.triage.outcome import Outcome
 from diagnosis.triage.outlived import early_ones, is_over_before, outlived
 from diagnosis.triage.suspects import shown, soft_target, suspect
@@ -54,11 +55,13 @@ def judge_software(case: Case, *, consequences: bool = False, late: bool = False
     hung_up = who_hung_up(case)
     asking = [clue for clue in case.of(*_SOFT, follow_on=consequences) if asks_for_action(clue)]
     early = early_ones(case, asking, errors)
-    standing = [
-        clue
-        for clue in asking
-        if late or not _is_after(clue, _fan_out(case, clue, errors, early, hung_up))
-    ]
+    everyone = Order(errors)
+
+    def order_against(clue: Clue) -> Order:
+        left = _fan_out(case, clue, errors, early, hung_up)
+        return everyone if left is errors else Order(left)
+
+    standing = [clue for clue in asking if late or not _is_after(clue, order_against(clue))]
     if not standing:
         return None
     cause = _accused_by_most(_cause_of(case, standing), standing)
@@ -129,11 +132,9 @@ def _outlived(before: Sequence[Clue]) -> list[str]:
     return [f"{lines} distributed errors so long before that the job outlived them ({codes})"]
 
 
-def _is_after(clue: Clue, fan_out: Sequence[Clue]) -> bool:
+def _is_after(clue: Clue, fan_out: Order) -> bool:
     """After the first distributed line, as far as anything tells."""
-    return any(is_before(other, clue) is True for other in fan_out) and not any(
-        is_before(clue, other) is None for other in fan_out
-    )
+    return fan_out.any_before(clue) and not fan_out.any_unsure(clue)
 
 
 def _cause_of(case: Case, standing: Sequence[Clue]) -> Clue:

@@ -156,8 +156,17 @@ def _behind(case: Case, name: str, members: Sequence[Waiting]) -> tuple[int, ...
 
 
 def _odd_ones(members: Sequence[Waiting]) -> tuple[tuple[int, ...], str, bool]:
-    """Ranks whose call differs from the majority's: by operation and order, then by size."""
-    calls = {one.rank: (one.sequence, one.operation) for one in members if one.operation}
+    """Ranks whose call differs from the majority's: by operation and order, then by size.
+
+    Whoever still waits in what most peers completed called the same then: its GPU stopped.
+    """
+    told = sorted(one.completed for one in members if one.completed is not None)
+    completed = told[(len(told) - 1) // 2] if told else -1
+    calls = {
+        one.rank: (one.sequence, one.operation)
+        for one in members
+        if one.operation and (one.sequence is None or one.sequence >= completed)
+    }
     if len(set(calls.values())) > 1 and len({call[1] for call in calls.values()}) > 1:
         ranks, tied = _minority(calls)
         return ranks, "another collective than the other ranks", tied

@@ -56,7 +56,13 @@ def change_many(
     """
     actor.require(Capability.RESPOND)
     if wanted.into is not None:
-        incidents = [one for one in incidents if one.pk != wanted.into.pk]
+        others = [one for one in incidents if one.pk != wanted.into.pk]
+        if incidents and not others:
+            raise InvalidInput(
+                f"{wanted.into.reference} cannot be merged into itself: choose another.",
+                field="into",
+            )
+        incidents = others
     _check(incidents, wanted)
     batch = Batch.objects.create(step=wanted.step, actor=actor.label, user_id=actor.user_id)
     changed: list[Incident] = []

@@ -100,7 +100,8 @@ def next_step(decision: Decision) -> str:
     action, host = _decided(decision, decision.recommendation)
     if decision.kind == DecisionKind.REJECT or action != Action.ISOLATE_HOST or not host.strip():
         return ""
-    return f"{host} is noted as suspect; once it is out of service, note on its page: isolated."
+    noted = f"{host} is noted as suspect; once it is out of service, note"
+    return f"{noted} on its page that it is isolated."
 
 
 def _check(

@@ -29,11 +29,10 @@ def seat(host: Host, told: Sequence[SeatData], at: datetime) -> None:
 
 
 def _tells_nothing_new(known: DeviceSeat, told: SeatData) -> bool:
-    given = (told.pci, told.index, told.name)
-    return all(
-        new in (old, "", None)
-        for new, old in zip(given, (known.pci, known.index, known.name), strict=True)
-    )
+    device = known.device
+    given = (told.pci, told.index, told.name, told.serial, told.model)
+    had = (known.pci, known.index, known.name, device.serial, device.model)
+    return all(new in (old, "", None) for new, old in zip(given, had, strict=True))
 
 
 def _seat(host: Host, told: SeatData, at: datetime) -> None:

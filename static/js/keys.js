@@ -70,7 +70,7 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault(); // one Escape, one thing
     open.open = false;
     open.querySelector("summary").focus();
-  } else if (document.activeElement?.matches("[data-search]")) {
-    document.activeElement.blur();
+  } else if (event.target.matches("input:not([type=checkbox]), textarea, select")) {
+    event.target.blur(); // what was typed stays; the keys are the page's again
   }
 });

@@ -120,6 +120,33 @@ def test_the_second_of_two_people_sees_both_versions_and_decides(
     assert seen(api, pk)["status"] == "resolved"
 
 
+def test_escape_leaves_the_note_that_is_written_and_gives_the_keys_back(
+    anna: Page, api: httpx.Client
+):
+    (pk,) = opened(api, "stonechat")
+    anna.goto(f"incidents/{pk}")
+    press(anna, "c")
+    anna.keyboard.type("half a thought")
+    press(anna, "Escape", "a")
+    expect(anna.locator("#timeline")).to_contain_text("Acknowledged by anna", timeout=LIVE)
+    expect(anna.locator("#note")).to_have_value("half a thought")
+
+
+def test_without_scripts_incidents_are_filtered_chosen_and_acknowledged(
+    browser: Browser, embedded_instance: Instance, api: httpx.Client
+):
+    first, second = opened(api, "whinchat one", "whinchat two")
+    context = browser.new_context(base_url=embedded_instance.address, java_script_enabled=False)
+    page = context.new_page()
+    page.goto("login?next=/%3Fq%3Dwhinchat")
+    log_in(page, "anna", PASSWORD)
+    page.locator(f"#choose-{second}").check()
+    page.locator("#bulk").get_by_role("button", name="Acknowledge").click()
+    expect(page.get_by_text("1 incident acknowledged.")).to_be_visible()
+    assert [seen(api, pk)["status"] for pk in (first, second)] == ["triggered", "acknowledged"]
+    context.close()
+
+
 def test_what_arrives_moves_nothing_that_is_read(anna: Page, api: httpx.Client):
     (mild,) = opened(api, "bittern mild", severity="low")
     anna.goto("?q=bittern")

@@ -114,6 +114,14 @@ def test_its_values_are_read(form: str) -> None:
     assert {name: values.get(name) for name in wanted} == wanted
 
 
+@pytest.mark.parametrize("form", ["ibstat", "nvidia-smi"])
+@pytest.mark.parametrize("part", [" ", "a ", "a: "])
+def test_a_line_without_an_end_leaves_the_others_as_they_are(form: str, part: str) -> None:
+    text, values = FORMS[form]
+    found = read_snapshot(log(f"{text}\n{part * 300_000}", "node-07.log")).values
+    assert values.items() <= found.items()
+
+
 def test_the_host_comes_from_the_name_or_the_output() -> None:
     assert read_snapshot(log(FORMS["ibstat"][0], "node-07.ibstat.log")).host == "node-07"
     assert read_snapshot(log(FORMS["uname"][0], "uname.txt")).host == "node-07"

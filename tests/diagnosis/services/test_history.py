@@ -12,6 +12,7 @@ from diagnosis.services.history import history_for
 from diagnosis.services.replay_run import run_slice
 from diagnosis.services.run import run
 from incidents.choices import Role
+from incidents.filters import IncidentFilter
 from incidents.models import Cluster, Device, FaultRecord, Host, Incident
 from incidents.services.diagnoses import request_diagnosis
 from incidents.services.evidence import attach_evidence
@@ -93,6 +94,16 @@ def test_without_a_uuid_the_place_stands_for_the_device_until_one_is_told(cluste
     diagnosed(cluster, dmesg("node-1", 1), "node-1", days=1)
     device = Device.objects.get()
     assert (device.uuid, device.fault_records.count()) == (UUID, 2)
+
+
+def test_an_incident_is_found_by_the_serial_number_that_the_kernel_told(cluster):
+    at = timezone.now().strftime("%Y-%m-%dT%H:%M:%S+00:00")
+    told = f"{at} n-1 kernel: NVRM: GPU 0000:3d:00.0: GPU serial number is {{}}.\n"
+    incident = diagnosed(cluster, dmesg("n-1", 0) + told.format("1651844284255"), "n-1", days=0)
+    diagnosed(cluster, dmesg("n-2", 0, uuid="GPU-2") + told.format("0000000000000"), "n-2", days=0)
+    found = IncidentFilter({"q": "1651844284255"}, queryset=Incident.objects.all()).qs
+    assert list(found) == [incident]
+    assert not Device.objects.filter(serial__startswith="0").exists()
 
 
 def test_a_newer_answer_replaces_what_an_older_one_wrote(cluster):

@@ -109,3 +109,24 @@ def test_of_calls_that_differ_the_rank_that_most_name_is_the_odd_one(reports, na
     text = "".join(_differs(rank, other) for rank, other in reports)
     first = judged({"train.log": text}).suspects[0]
     assert (first.target.rank, first.role) == named
+
+
+def test_a_rank_that_waits_in_what_its_peers_completed_called_the_same() -> None:
+    lines = [
+        timeout_line(rank, op=op, seq=seq) + _failure(rank, seq, completed=seq - 1)
+        for rank, op, seq in (
+            (0, "ALLREDUCE", 58),
+            (1, "ALLREDUCE", 58),
+            (2, "BROADCAST", 42),
+            (3, "ALLREDUCE", 58),
+        )
+    ]
+    assert judged({"train.log": "".join(lines)}).verdict.cls is VerdictClass.DISTRIBUTED
+
+
+def _failure(rank: int, seq: int, completed: int) -> str:
+    return (
+        f"[rank{rank}]:[E304 02:10:00.5 ProcessGroupNCCL.cpp:2252] [PG ID 0 PG GUID 0(default_pg) "
+        f"Rank {rank}]  failure detected by watchdog at work sequence id: {seq} PG status: last "
+        f"enqueued work: 60, last completed work: {completed}\n"
+    )

@@ -108,6 +108,13 @@ def test_a_step_that_lacks_something_says_what(step: BatchStep, field: str):
     assert refused.value.field == field
 
 
+def test_an_incident_is_not_merged_into_itself():
+    one = IncidentFactory()
+    with pytest.raises(InvalidInput, match="cannot be merged into itself") as refused:
+        taken([one], BatchStep.MERGE, into=one)
+    assert refused.value.field == "into"
+
+
 def test_nothing_chosen_is_refused():
     with pytest.raises(InvalidInput):
         taken([])

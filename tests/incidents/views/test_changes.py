@@ -277,4 +277,4 @@ def test_accepting_an_isolation_says_what_is_left_to_do(responder: Client, recom
     host = Host.objects.get()
     page = responder.get(f"/incidents/{recommendation.diagnosis.incident_id}").content.decode()
     assert f'href="/hosts/{host.pk}">node-001</a> is noted as suspect; once it is out' in page
-    assert "note on its page: isolated" in page
+    assert "note on its page that it is isolated" in page

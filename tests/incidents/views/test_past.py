@@ -126,6 +126,16 @@ def test_a_nameless_device_is_not_identified_across_a_repair():
     assert Device.objects.count() == 2
 
 
+def test_what_is_told_later_of_a_device_that_stays_in_its_place_is_taken():
+    host = HostFactory()
+    seat(host, [gpu(host)], NOW - timedelta(days=1))
+    seat(host, [gpu(host, serial="1651844284255", model="H200")], NOW)
+    seat(host, [gpu(host)], NOW)
+    device = Device.objects.get()
+    assert (device.serial, device.model) == ("1651844284255", "H200")
+    assert device.seats.count() == 1
+
+
 def test_a_number_alone_makes_no_device():
     host = HostFactory()
     assert device_at(host, "gpu", "3", NOW) is None
