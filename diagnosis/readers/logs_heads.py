@@ -106,14 +106,19 @@ def _take_stamp(line: str, start: int, draft: Draft) -> int | None:
 
 
 def merged(outer: Head, inner: Head) -> Head:
-    """The head of a line whose wrapper told `outer`: the line's own word wins."""
+    """The head of a line whose wrapper told `outer`: the line's own word wins.
+
+    No collector stands before what a kernel says: `nvidia-nvswitch2: …` names a part.
+    """
     stamp = inner.stamp
     if outer.stamp is not None:
         stamp = outer.stamp if stamp is None else finer(outer.stamp, stamp)
     return inner._replace(
         prefixes=inner.prefixes + outer.prefixes,
         stamp=stamp,
-        outer_host=inner.outer_host or outer.outer_host,
+        outer_host=(outer.outer_host if outer.program == "kernel" else None)
+        or inner.outer_host
+        or outer.outer_host,
         rank=outer.rank if inner.rank is None else inner.rank,
         program=inner.program or outer.program,
     )

@@ -72,9 +72,10 @@ _SYSLOG_STAMP = re.compile(
 #: Words with a number that name a device or a thing, never a host.
 _NOT_HOSTS = re.compile(
     r"(?:eth|en[opsx]|ens|ib|bond|br|veth|docker|lo|mlx5_|mlx4_|mlx|nvme|sd[a-z]|dm-|md|loop|cpu|"
-    r"gpu(?![-_]\d\d|\d{3})|"
+    r"gpu(?![-_]\d\d|\d{3}|0\d)|"
     r"cuda|rank|task|step|epoch|iter|line|error|warning|info|python|python3|nvidia|nvrm|mce|"
-    r"edac|pci|usb|xfs|ext4|nfs|ipmi|w|e|i|f)[-_]?\d*$",
+    r"edac|pci|usb|xfs|ext4|nfs|ipmi|w|e|i|f|nvidia-(?:nvswitch|nvlink|uvm|modeset)|nvswitch|hfi1_|"
+    r"irdma|rdma|tun|tap|cali|vlan|vxlan|eth\w+|en[opsxP][\da-z]*|nvme\d+n|nvme\d+c\d+n)[-_]?\d*$",
     re.IGNORECASE,
 )
 

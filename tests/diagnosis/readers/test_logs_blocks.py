@@ -182,3 +182,9 @@ def test_a_pipe_is_read_to_its_end() -> None:
     os.close(writing)
     with os.fdopen(reading, "rb") as stream:
         assert len(lines_in(stream, 4096)) == 2000
+
+
+def test_what_a_kernel_names_first_is_a_part_and_no_host() -> None:
+    line = b'{"MESSAGE":"switch7: fault","_HOSTNAME":"node-07","SYSLOG_IDENTIFIER":"kernel"}\n'
+    head = next(read_blocks(io.BytesIO(line))).line(0).head
+    assert head.spoken_host == "node-07"

@@ -107,3 +107,18 @@ def test_a_device_or_a_word_is_no_host(line: str) -> None:
 @given(st.text(max_size=200))
 def test_no_line_makes_it_raise_and_the_message_is_inside_it(line: str) -> None:
     assert 0 <= parse_head(line).end <= len(line)
+
+
+@pytest.mark.parametrize(
+    ("name", "host"),
+    [
+        ("nvidia-nvswitch2", None),
+        ("ens9f0np0", None),
+        ("nvme0n1", None),
+        ("gpu3", None),
+        ("gpu03", "gpu03"),
+        ("node-07", "node-07"),
+    ],
+)
+def test_a_part_before_a_message_is_no_host(name: str, host: str | None) -> None:
+    assert parse_head(f"{name}: something failed").outer_host == host
