@@ -11,9 +11,9 @@ from django.http import QueryDict
 from django.utils import timezone
 
 from incidents import selectors
-from incidents.choices import IncidentKind, Severity, VerdictClass
+from incidents.choices import ExecutionState, IncidentKind, Severity, VerdictClass
 from incidents.filters import ME, NOBODY, OPEN, STATUSES
-from incidents.models import Cluster, Decision, Incident, Recommendation, Suspect
+from incidents.models import Cluster, Decision, Execution, Incident, Recommendation, Suspect
 from incidents.selectors import AnsweredIncident
 
 
@@ -47,14 +47,17 @@ class DeskRow:
     recommendations: Sequence[Recommendation]
 
     @property
-    def first_advice(self) -> Sequence[tuple[Recommendation, Decision | None]]:
-        """The recommendations that are shown, each with the decision that stands."""
-        return [(one, next(iter(one.decisions.all()), None)) for one in self.recommendations[:2]]
+    def first_advice(self) -> Sequence[tuple[Recommendation, Decision | None, Execution | None]]:
+        """The recommendations that are shown, with the decision that stands and what ran for it."""
+        return [
+            (one, next(iter(one.decisions.all()), None), _what_ran(one))
+            for one in self.recommendations[:2]
+        ]
 
     @property
     def first_are_decided(self) -> bool:
         """Whether what waits for someone is among those that are not shown."""
-        return all(decision for _, decision in self.first_advice)
+        return all(decision for _, decision, _ in self.first_advice)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,11 @@ class Menu:
     label: str
     options: Sequence[tuple[str, str]]
     chosen: str
+
+
+def _what_ran(recommendation: Recommendation) -> Execution | None:
+    execution: Execution | None = getattr(recommendation, "execution", None)
+    return execution if execution and execution.state != ExecutionState.PLANNED else None
 
 
 def desk_rows(incidents: Sequence[AnsweredIncident]) -> Sequence[DeskRow]:
