@@ -17,11 +17,12 @@ from diagnosis.triage.distributed import (
 )
 from diagnosis.triage.outcome import Outcome
 from diagnosis.triage.quiet import judge_degradation, judge_exits, judge_nothing, tells_exit
-from diagnosis.triage.sifting import described, sift
+from diagnosis.triage.sifting import sift
 from diagnosis.triage.software import judge_software
 from diagnosis.triage.standing import judge_states, with_states
 from diagnosis.triage.standstill import judge_mismatch, judge_silent, judge_silent_host
 from diagnosis.triage.suppressed import mentioned, told
+from diagnosis.triage.window import described
 
 _Rung = tuple[str, Callable[[], Outcome | None]]
 

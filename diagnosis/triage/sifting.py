@@ -11,7 +11,7 @@ from diagnosis.triage.case import Case
 from diagnosis.triage.clues import Clue, Moment, is_before
 from diagnosis.triage.places import Place, pci_key
 from diagnosis.triage.settings import TriageSettings
-from diagnosis.triage.timeline import day_text
+from diagnosis.triage.window import OF_THE_JOB, failing, window_of
 
 #: Event → the event that takes it back on the same part.
 TAKEN_BACK_BY = {
@@ -26,7 +26,6 @@ TAKEN_BACK_BY = {
     "k8s-unschedulable": ("k8s-scheduled",),
 }
 
-_OF_THE_JOB = {Stream.JOB, Stream.SCHEDULER}
 #: A driver, library or fabric manager that does not fit, and what it leaves behind.
 _MISFITS = {"driver-library-mismatch", "driver-api-mismatch", "fm-not-started", "fm-service-failed"}
 _NOT_STARTED = {"gpu-none-found", "gpu-rm-init-failed", "gpu-probe-failed", "nvls-bind-failed"}
@@ -34,14 +33,6 @@ _NOT_STARTED = {"gpu-none-found", "gpu-rm-init-failed", "gpu-probe-failed", "nvl
 CORRECTED = {"mem-ecc-corrected", "pcie-aer-corrected", "cpu-mce-logged", "amdgpu-ras-ce"}
 _NETWORK = {"nic", "network", "optics", "switch"}
 _OF_A_HOST = {Stream.KERNEL, Stream.SYSTEM, Stream.BMC}
-_FAILING = {
-    SignatureClass.DISTRIBUTED,
-    SignatureClass.USER,
-    SignatureClass.STORAGE,
-    SignatureClass.CONFIG,
-    SignatureClass.CRITICAL,
-}
-_IDLE = {Action.WATCH, Action.NONE}
 
 
 @dataclass(frozen=True)
@@ -74,30 +65,6 @@ def sift(case: Case) -> Sifted:
     return Sifted(replace(case, clues=tuple(_gathered(case.clues))), tuple(trace))
 
 
-def failing(case: Case) -> list[Clue]:
-    """Clues of the job itself that say that it fails."""
-    return [
-        clue
-        for clue in case.clues
-        if clue.signature.stream in _OF_THE_JOB
-        and clue.signature.cls in _FAILING
-        and clue.signature.action not in _IDLE
-    ]
-
-
-def window_of(case: Case) -> tuple[float, float] | None:
-    """Start and end of the window, epoch seconds; None where the job tells no time of failure."""
-    times = [c.moment for c in failing(case) if c.moment and c.moment.scale == "utc"]
-    if not times:
-        return None
-    failure = min(moment.time for moment in times)
-    last = max(moment.time for moment in times)
-    timeouts = [c.report.timeout_ms for c in case.clues if c.report and c.report.timeout_ms]
-    timeout = max(timeouts, default=0) / 1000 or case.settings.collective_timeout
-    settings = case.settings
-    return failure - timeout - settings.before_failure, max(failure, last) + settings.after_failure
-
-
 def _not_of_the_job(case: Case) -> Callable[[Clue], bool]:
     """Host logs of hosts that the placement does not name (switches have no place in it)."""
     placed = {normalise_host(host) for host in case.placement.hosts}
@@ -118,7 +85,7 @@ def _outside_window(case: Case) -> Callable[[Clue], bool]:
     zoned = any(c.moment.zoned for c in failing(case) if c.moment)
 
     def is_outside(clue: Clue) -> bool:
-        if clue.signature.stream in _OF_THE_JOB or clue.moment is None:
+        if clue.signature.stream in OF_THE_JOB or clue.moment is None:
             return False
         if clue.moment.scale != "utc":
             return is_stale(clue)
@@ -142,7 +109,7 @@ def _stale(case: Case) -> Callable[[Clue], bool]:
 
     def is_stale(clue: Clue) -> bool:
         latest = clue.last or clue.moment
-        if clue.signature.stream in _OF_THE_JOB or latest is None:
+        if clue.signature.stream in OF_THE_JOB or latest is None:
             return False
         end = case.last_words.get(clue.log) if latest.scale.startswith("uptime") else None
         at = end.time if end else last.get(latest.scale, latest.time)
@@ -327,25 +294,3 @@ def _gathered(clues: Sequence[Clue]) -> list[Clue]:
 
 def _only(places: Mapping[str | None, Place] | None) -> Place | None:
     return next(iter(places.values())) if places and len(places) == 1 else None
-
-
-def described(case: Case) -> str:
-    """What was read, and which window is judged, for the trace."""
-    lines = sum(scan.facts.lines for scan in case.scans)
-    hosts = len(case.log_hosts)
-    ranks = f"{_counted(len(case.ranks), 'rank')} {'speaks' if len(case.ranks) == 1 else 'speak'}"
-    text = (
-        f"{_counted(len(case.scans), 'log')}, {_counted(lines, 'line')}, "
-        f"{_counted(hosts, 'host')}, {ranks}"
-    )
-    if shortened := sum(scan.facts.shortened for scan in case.scans):
-        text += f", {shortened} of them so long that only beginning and end were read"
-    window = window_of(case)
-    if window is None:
-        return f"{text}; the job tells no time of failure, so all of it is judged"
-    start, end = (day_text(Moment(time, "utc")) for time in window)
-    return f"{text}; window {start} to {end}"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

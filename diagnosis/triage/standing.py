@@ -14,8 +14,8 @@ from diagnosis.triage.clues import Clue
 from diagnosis.triage.outcome import Outcome
 from diagnosis.triage.places import pci_key
 from diagnosis.triage.sheet_states import SHEET_STATES
-from diagnosis.triage.sifting import failing
 from diagnosis.triage.suspects import CULPRIT_SCORE, advice, shown, suspect, target_of
+from diagnosis.triage.window import failing
 
 #: What a state alone proves, by severity; beside an answer that names a cause at most `BESIDE`.
 _SCORES = {Severity.CRITICAL: 0.8, Severity.HIGH: 0.7, Severity.MEDIUM: 0.6}
